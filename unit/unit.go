@@ -8,6 +8,7 @@ package unit
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -212,7 +213,7 @@ func parse(s, what, accept string, scales []scale) (int64, error) {
 }
 
 // unread reports that a string is not a quantity because of the word after its number: in 100kB the k belongs to the
-// unit. Units that differ from it in the case of letters alone are named.
+// unit. Units that differ from it in the case of letters alone are named, for GBps GB/s first.
 func unread(t string, scales []scale, otherwise string) string {
 	num := strings.TrimRight(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ/")
 	word := t[len(num):]
@@ -220,11 +221,14 @@ func unread(t string, scales []scale, otherwise string) string {
 		return otherwise
 	}
 	var like []string
+	perSecond := strings.Replace(word, "Bps", "B/s", 1)
 	for _, s := range scales {
 		if s.suffix == word {
 			return otherwise
 		}
-		if strings.EqualFold(s.suffix, word) {
+		if perSecond != word && strings.HasSuffix(s.suffix, "B/s") && strings.EqualFold(s.suffix, perSecond) {
+			like = slices.Insert(like, 0, strconv.Quote(s.suffix))
+		} else if strings.EqualFold(s.suffix, word) {
 			like = append(like, strconv.Quote(s.suffix))
 		}
 	}

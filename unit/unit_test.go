@@ -96,6 +96,10 @@ func TestParse(t *testing.T) {
 // A unit that is written with other letters is named, with those that were meant perhaps; bits and bytes
 // are not the same.
 func TestUnitsInOtherLetters(t *testing.T) {
+	if _, err := ParseRate("100GBps"); err == nil || !strings.Contains(err.Error(),
+		`unknown unit "GBps", did you mean "GB/s" or "Gbps"`) {
+		t.Error(err)
+	}
 	for in, want := range map[string]string{"100kB": `unknown unit "kB", did you mean "KB"?`,
 		"100 mib": `unknown unit "mib", did you mean "MiB"?`, "5b": `unknown unit "b", did you mean "B"?`,
 		"1.5XB": `unknown unit "XB"; write`} {

@@ -232,8 +232,14 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 		report.Labelled(e.stdout, "Capture: ", fmt.Sprintf("%s in %s (railyard pcap, Wireshark)%s",
 			unit.Plural(job.Capture.Len(), "packet"), filepath.Join(job.Dir, "capture.pcapng"), of))
 	}
-	for _, p := range c.Follow {
-		fmt.Fprintf(e.stdout, "Trace of packet %s: railyard report %s --packet %s\n", p, job.Dir, p)
+	if job.Follow != nil {
+		for i, f := range job.Follow.Packets() {
+			how := fmt.Sprintf("railyard report %s --packet %s", job.Dir, c.Follow[i])
+			if none := report.NotFollowed(&f); none != "" {
+				how = none
+			}
+			fmt.Fprintf(e.stdout, "Trace of packet %s: %s\n", c.Follow[i], how)
+		}
 	}
 	if s.Complete && len(whatif.First(whatif.Remedies(job.Plan, s), 1)) > 0 {
 		fmt.Fprintf(e.stdout, "Next: railyard why %s --try 3 (simulates the remedies)\n", job.Dir)

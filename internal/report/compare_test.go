@@ -53,6 +53,17 @@ func TestCompareFidelities(t *testing.T) {
 	}
 }
 
+// Variants whose time prints as the fastest one's are equal to it.
+func TestCompareEqual(t *testing.T) {
+	var out strings.Builder
+	one := func(took int64) []*result.Summary { return []*result.Summary{run(took, 0, 0, 0)} }
+	Compare(&out, "x", []result.Variant{{Label: "a", Runs: one(366e6)}, {Label: "b", Runs: one(500e6)},
+		{Label: "c", Runs: one(366e6 + 1000)}})
+	if !strings.HasPrefix(out.String(), "x: a is fastest: 366 µs (slowest: b, +36.6 %); equal: c\n") {
+		t.Error(out.String())
+	}
+}
+
 // Messages that begin at random times are compared by their slowdown, because the end of the last one depends on
 // when it began.
 func TestCompareSlowdowns(t *testing.T) {

@@ -17,15 +17,8 @@ func Followed(w io.Writer, f *result.Followed) {
 		ends = ", " + f.From + " → " + f.To
 	}
 	fmt.Fprintf(w, "Packet %s: PSN %d of queue pair %d%s\n", f.Asked, f.PSN, f.QP, ends)
-	if len(f.Copies) == 0 {
-		none := "No NIC sent this packet."
-		for by, missing := range map[string]string{"/longest-wait": "No packet of it arrived.",
-			"/marked": "No marked packet of it arrived.", "/paused": "No packet of it reached a port with its class paused."} {
-			if strings.Contains(f.Asked, by) {
-				none = missing
-			}
-		}
-		fmt.Fprintln(w, none)
+	if text := NotFollowed(f); text != "" {
+		fmt.Fprintln(w, text)
 	}
 	times := map[string][]int64{} // departures of equal copies
 	for i := range f.Copies {
@@ -42,6 +35,21 @@ func Followed(w io.Writer, f *result.Followed) {
 	if f.More > 0 {
 		fmt.Fprintf(w, "\n%d further transmissions were not followed.\n", f.More)
 	}
+}
+
+// NotFollowed returns the reason of a trace without a packet; "" if there is one.
+func NotFollowed(f *result.Followed) string {
+	switch {
+	case len(f.Copies) > 0:
+		return ""
+	case strings.Contains(f.Asked, "/longest-wait"):
+		return "No packet of it arrived."
+	case strings.Contains(f.Asked, "/marked"):
+		return "No marked packet of it arrived."
+	case strings.Contains(f.Asked, "/paused"):
+		return "No packet of it reached a port with its class paused."
+	}
+	return "No NIC sent this packet."
 }
 
 // fate returns what is common to transmissions that differ only in their times, queues and paths.

@@ -34,12 +34,24 @@ func mean(x []float64) (sum float64) {
 // mostNear is the maximum number of variants that noise names.
 const mostNear = 4
 
-// noise names the variants whose difference from the best is not significant over seeds.
+// noise names the variants whose difference from the best is not significant over seeds, or with one seed not shown.
 func noise(by metric, best *result.Variant, variants []result.Variant) string {
-	if len(best.Runs) < 2 || best.Failed != "" {
+	if best.Failed != "" {
 		return ""
 	}
 	var near []string
+	if len(best.Runs) < 2 {
+		figure := func(v *result.Variant) string { return by.show(mean(values(by, *v))) }
+		for i := range variants {
+			if v := &variants[i]; v != best && v.Failed == "" && figure(v) == figure(best) {
+				near = append(near, v.Label)
+			}
+		}
+		if len(near) == 0 {
+			return ""
+		}
+		return "; equal: " + fewest(near)
+	}
 	for i := range variants {
 		v := &variants[i]
 		if v != best && v.Failed == "" && !result.Differ(values(by, *best), values(by, *v)) {
@@ -53,8 +65,13 @@ func noise(by metric, best *result.Variant, variants []result.Variant) string {
 	if len(near) == 0 {
 		return fmt.Sprintf("; beyond the noise of %d seeds", len(best.Runs))
 	}
-	if more := len(near) - mostNear; more > 1 {
-		near = append(near[:mostNear], fmt.Sprintf("%d more", more))
+	return fmt.Sprintf("; within the noise of %d seeds: %s", len(best.Runs), fewest(near))
+}
+
+// fewest lists names, the first ones of many.
+func fewest(names []string) string {
+	if more := len(names) - mostNear; more > 1 {
+		names = append(names[:mostNear], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("; within the noise of %d seeds: %s", len(best.Runs), strings.Join(near, ", "))
+	return strings.Join(names, ", ")
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 
 	"railyard/internal/engine"
@@ -77,9 +78,13 @@ func (r *Run) Follow(packets []Named) (*Follower, error) {
 	}
 	f := &Follower{run: r, traced: map[int32][]*traced{}, first: map[int32]*uint32{}, search: map[int32][]*search{},
 		queues: make([][]int32, len(r.Graph.Nodes)), out: make([]result.Followed, len(packets))}
+	pairs := r.queuePairs()
 	for i, p := range packets {
 		if slices.Contains(packets[:i], p) {
 			return nil, field.New("", "%v is named twice", p)
+		}
+		if int(p.QP) >= pairs {
+			return nil, field.New("", "%v: the run has no queue pair %d; accepted: %s", p, p.QP, indices(pairs))
 		}
 		f.first[p.QP] = nil
 		f.out[i] = result.Followed{Asked: p.String(), QP: p.QP, PSN: p.PSN}
@@ -116,6 +121,46 @@ func (r *Run) Follow(packets []Named) (*Follower, error) {
 	}
 	r.follower = f
 	return f, nil
+}
+
+// queuePairs returns the maximum number of queue pairs that a run's messages use. They are created on first use.
+func (r *Run) queuePairs() (n int) {
+	tags := map[connKey]int{}
+	for i := range r.Exec.DAG.Ops {
+		o := &r.Exec.DAG.Ops[i]
+		from, to := int(o.Rank), int(o.Peer)
+		if o.Compute() || r.Exec.Local(from, to) {
+			continue
+		}
+		sources := []int{r.Exec.Relay(from, to)}
+		if len(r.Plan.Events) > 0 { // after a failure another GPU may relay
+			sources = append(sources, from, r.Exec.Machine.OnRail(from, to))
+			slices.Sort(sources)
+		}
+		for _, from := range slices.Compact(sources) {
+			pairs := r.Split(from, to, o.Bytes)
+			k := connKey{service: int32(r.Exec.Work.Service(int32(i))), src: int32(from), dst: int32(to)}
+			if r.Exec.Work.Jobs[r.Exec.Work.Of(int32(i))].Apart {
+				pairs += tags[k]
+			}
+			tags[k] = max(tags[k], pairs)
+		}
+	}
+	for _, pairs := range tags {
+		n += pairs
+	}
+	return n
+}
+
+// indices describes the numbers of n elements from 0 on.
+func indices(n int) string {
+	switch n {
+	case 0:
+		return "none, no message crosses the network"
+	case 1:
+		return "0"
+	}
+	return fmt.Sprintf("0 to %d", n-1)
 }
 
 // Packets returns the paths of the followed packets; names are filled in at the end of a run.

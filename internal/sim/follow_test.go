@@ -20,6 +20,26 @@ workload: {traffic: {flows: [
   {from: host-3/gpu-1, to: host-5/gpu-1, bytes: 1MB}, {from: host-4/gpu-1, to: host-5/gpu-1, bytes: 1MB}]}}
 `
 
+// A queue pair that no message can use is refused before the run.
+func TestFollowRefusesQueuePairs(t *testing.T) {
+	for _, c := range []struct {
+		set  string
+		last int32
+	}{{"lb=ecmp", 3}, {"transport.qps=3", 11}} {
+		r := load(t, squeezed, c.set)
+		if _, err := r.Follow([]Named{{QP: c.last + 1, PSN: 3, Behind: true}}); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("accepted: 0 to %d", c.last)) {
+			t.Errorf("%s: %v", c.set, err)
+		}
+		if _, err := r.Follow([]Named{{QP: c.last, PSN: 3, Behind: true}}); err != nil {
+			t.Errorf("%s: %v", c.set, err)
+		}
+		if err := r.Go(nil); err != nil || r.Hosts.Conns() != int(c.last)+1 {
+			t.Errorf("%s: %d queue pairs, %v", c.set, r.Hosts.Conns(), err)
+		}
+	}
+}
+
 // follow runs a scenario and returns the traces of packets.
 func follow(t *testing.T, text string, names []string, sets ...string) ([]result.Followed, *result.Summary,
 	*Run) {
@@ -174,7 +194,7 @@ func TestFollowRefuses(t *testing.T) {
 		!strings.Contains(err.Error(), "cells") {
 		t.Error(err)
 	}
-	all, _, _ := follow(t, squeezed, []string{"9/+0", "0/+16000000"})
+	all, _, _ := follow(t, squeezed, []string{"3/+70000", "0/+16000000"})
 	if len(all[0].Copies)+len(all[1].Copies) != 0 {
 		t.Errorf("%+v", all)
 	}

@@ -5,12 +5,31 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 	"railyard/internal/study/sweep"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 )
+
+// TestLegendWraps checks that no entry of a legend of all causes leaves its width or covers another.
+func TestLegendWraps(t *testing.T) {
+	const most = 16 * vg.Centimeter
+	places, rows := legend(cause.All(), most)
+	for i, at := range places {
+		wide, _, _ := plot.DefaultTextHandler.Box(cause.All()[i].Name, font.From(plot.DefaultFont, 9))
+		if at.X+12+wide > most || at.Y > legendHigh*vg.Length(rows-1) ||
+			i > 0 && at.Y == places[i-1].Y && at.X <= places[i-1].X {
+			t.Errorf("%s at %v of %d rows", cause.All()[i].Name, at, rows)
+		}
+	}
+	if _, rows := legend(cause.All()[:2], most); rows != 1 {
+		t.Errorf("two entries in %d rows", rows)
+	}
+}
 
 // A long curve keeps its peaks.
 func TestThinned(t *testing.T) {

@@ -149,9 +149,11 @@ func collectives(r *web.Directory, parts []web.Part) drawing {
 	if top := mostLost(worst); worst.Shares[top] >= 0.005 {
 		title += fmt.Sprintf(", %s lost to %s", unit.ShowShare(worst.Shares[top]), top.Get().Name)
 	}
-	return drawing{"collectives", headHigh + footHigh + vg.Length(len(parts))*rowHigh, func(to vg.CanvasSizer) {
+	places, rows := legend(present, figureWide-stripLeft-2*margin-3*vg.Millimeter)
+	foot := footHigh + vg.Length(rows-1)*legendHigh
+	return drawing{"collectives", headHigh + foot + vg.Length(len(parts))*rowHigh, func(to vg.CanvasSizer) {
 		c := headed(to, title, r.Summary.Name+": share of the time of all instances")
-		left, right, bottom := c.Min.X+stripLeft, c.Max.X-3*vg.Millimeter, c.Min.Y+footHigh
+		left, right, bottom := c.Min.X+stripLeft, c.Max.X-3*vg.Millimeter, c.Min.Y+foot
 		for i, p := range parts {
 			y := c.Max.Y - vg.Length(i+1)*rowHigh + 3*vg.Millimeter
 			say(c, ink, 10.5, vg.Point{X: c.Min.X, Y: y + 5*vg.Millimeter}, text.XLeft, p.Name)
@@ -168,14 +170,29 @@ func collectives(r *web.Directory, parts []web.Part) drawing {
 				x += wide
 			}
 		}
-		x := left
-		for _, about := range present {
-			box(c, tint(about.Color), x, bottom-6*vg.Millimeter, 8, 8)
-			say(c, ink, 9, vg.Point{X: x + 12, Y: bottom - 6*vg.Millimeter + 1}, text.XLeft, about.Name)
-			wide, _, _ := plot.DefaultTextHandler.Box(about.Name, font.From(plot.DefaultFont, 9))
-			x += 24 + wide
+		for i, about := range present {
+			x, y := left+places[i].X, bottom-6*vg.Millimeter-places[i].Y
+			box(c, tint(about.Color), x, y, 8, 8)
+			say(c, ink, 9, vg.Point{X: x + 12, Y: y + 1}, text.XLeft, about.Name)
 		}
 	}}
+}
+
+// legendHigh is the height of a row of a legend.
+const legendHigh = 5 * vg.Millimeter
+
+// legend places the names of causes in rows of a width, to the right and down from the first, and counts the rows.
+func legend(causes []*cause.Cause, most vg.Length) (places []vg.Point, rows int) {
+	at := vg.Point{}
+	for _, about := range causes {
+		wide, _, _ := plot.DefaultTextHandler.Box(about.Name, font.From(plot.DefaultFont, 9))
+		if at.X > 0 && at.X+12+wide > most {
+			at = vg.Point{Y: at.Y + legendHigh}
+		}
+		places = append(places, at)
+		at.X += 24 + wide
+	}
+	return places, 1 + int(at.Y/legendHigh+0.5)
 }
 
 // mostLost is the cause that a collective lost most of its time to.

@@ -91,11 +91,16 @@ func interferenceAnswer(x *interference.Result) string {
 
 // Loads prints latency over offered load, a curve for each load balancing.
 func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
-	var most []string
+	var most, tied []string
 	best := 0
 	for i, c := range curves {
 		if most = append(most, c.LB+" "+unit.ShowShare(c.Most)); c.Most > curves[best].Most {
 			best = i
+		}
+	}
+	for _, c := range curves {
+		if unit.ShowShare(c.Most) == unit.ShowShare(curves[best].Most) {
+			tied = append(tied, c.LB)
 		}
 	}
 	say := plan.Name + ": nothing was delivered"
@@ -106,6 +111,9 @@ func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
 		if n := len(curves[0].Points); n > 0 && !curves[0].Points[n-1].Saturated {
 			say += ", not saturated at the highest load"
 		}
+	case len(tied) > 1:
+		say = fmt.Sprintf("%s: %s deliver the same, %s of the NICs' rate", plan.Name, strings.Join(tied, ", "),
+			unit.ShowShare(curves[best].Most))
 	case len(curves) > 1:
 		say = fmt.Sprintf("%s: %s delivers most, %s of the NICs' rate", plan.Name, curves[best].LB,
 			unit.ShowShare(curves[best].Most))

@@ -123,6 +123,13 @@ func (c *Study) Simulate(ctx context.Context, v *Variant) error {
 		return field.New("--kinds", "the fabric has nothing of %s", strings.Join(c.Kinds, ", "))
 	}
 	hosts := len(planner.Single(v.plan.Graph))
+	none := slices.DeleteFunc(slices.Clone(c.Kinds), func(kind string) bool {
+		return kind == "link" && hosts > 0 ||
+			slices.ContainsFunc(elements, func(e planner.Element) bool { return e.Kind == kind })
+	})
+	if len(none) > 0 {
+		v.Notes = append(v.Notes, "the fabric has nothing of "+strings.Join(none, ", "))
+	}
 	if hosts > 0 && slices.Contains(c.Kinds, "link") && slices.Contains(c.Kinds, "nic") {
 		v.Notes = append(v.Notes, fmt.Sprintf("a NIC fails with its only link: the rows of NICs include %s (--kinds link lists links alone)", unit.Plural(hosts, "link")))
 	}

@@ -30,7 +30,7 @@ func TestSimulate(t *testing.T) {
 	}
 	var first *Variant
 	for _, workers := range []int{1, 3} {
-		s := Study{Kinds: []string{"nic", "switch"}, PerClass: 1, Runs: 100, Pool: &study.Pool{Workers: workers}}
+		s := Study{Kinds: []string{"nic", "nvswitch", "switch"}, PerClass: 1, Runs: 100, Pool: &study.Pool{Workers: workers}}
 		all, err := s.Variants(study.Matrix{Scenarios: []string{path}})
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d variants, %v", len(all), err)
@@ -41,6 +41,9 @@ func TestSimulate(t *testing.T) {
 		}
 		if v.Base <= 0 || v.At <= 0 || v.At >= v.Base || v.Sums.Elements != 4+4 {
 			t.Fatalf("%+v", v)
+		}
+		if !slices.Contains(v.Notes, "the fabric has nothing of nvswitch") {
+			t.Errorf("notes %q", v.Notes)
 		}
 		members := 0
 		for _, r := range v.Rows {
