@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 	for want, args := range map[string][]string{
 		"expected a folder":             {page},
 		"99999 is out of range 0–65535": {dir, "--port", "99999"},
-		"missing port":                  {dir, "--listen", "nonsense"},
+		"is not an address":             {dir, "--listen", "nonsense"},
 	} {
 		if code, _, errs := call(t, append([]string{"serve"}, args...)...); code != exitInput ||
 			!strings.Contains(errs, want) {

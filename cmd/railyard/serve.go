@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/model"
 	"railyard/internal/report/web"
@@ -66,15 +67,28 @@ func (c *serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", address)
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return input.Fault(field.New("--listen", "%s is not an address; accepted: HOST:PORT, as in 0.0.0.0:8080",
+			field.Quote(c.Listen)))
+	}
+	network, ip := "tcp", net.ParseIP(host)
+	if ip.To4() != nil {
+		network = "tcp4" // 0.0.0.0 would listen on IPv6 too
+	}
+	l, err := net.Listen(network, address)
 	if err != nil {
 		return input.Fault(err)
+	}
+	shown := l.Addr().String()
+	if name, err := os.Hostname(); err == nil && (host == "" || ip.IsUnspecified()) {
+		shown = net.JoinHostPort(name, fmt.Sprint(l.Addr().(*net.TCPAddr).Port))
 	}
 	suffix := ""
 	if cfg.Token != "" {
 		suffix = "?token=" + cfg.Token
 	}
-	fmt.Fprintf(e.stdout, "http://%s/%s\nServes the runs in %s; Ctrl-C stops the server\n", l.Addr(), suffix, c.Runs)
+	fmt.Fprintf(e.stdout, "http://%s/%s\nServes the runs in %s; Ctrl-C stops the server\n", shown, suffix, c.Runs)
 	return serve(l, handler.HTTP(), handler.Close)
 }
 

@@ -72,7 +72,7 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		return job, field.Under(key, err)
 	}
 	if small := step.Smallest(); mem.Total() > partition.Fillable(small.Usable) {
-		p.note("stage %d needs %s GB per GPU with zero %d; a %s has %s GB, of which %d %% may be filled",
+		p.note("stage %d needs %s GB per GPU with zero %d; %s has %s GB, of which %d %% may be filled",
 			mem.Stage, unit.Digits(float64(mem.Total())/1e9), t.ZeRO, small.Name,
 			unit.Digits(float64(small.Usable)/1e9), partition.MostMemory)
 	}
