@@ -67,6 +67,9 @@ func TestPartOfNumber(t *testing.T) {
 		{port + "    500 giants  8 5 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
 		{port + "    500 giants  8\n5 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
 		{port + "    500 giants  85 CRC  0 no buffer\n", "Ethernet1/1: crc errors 85, giants 500", false},
+		{"leaf1# show interface priority-flow-control\nRxPPP: No. of PPP (pfc) frames received\nTxPPP: No. of PPP (pfc) " +
+			"frames sent\nPort               Mode Oper(VL bmap)  RxPPP      TxPPP\nEthernet1/1 On Off 0 7\n",
+			"Ethernet1/1: tx pfc, all 7", false},
 		{queue + "|  Tx Pkts |  1294|  3|\n", "Ethernet1/1: queue 3 tx packets 1297", false},
 		{port + "    85 CRC\n\nEthernet1/- is up\n  RX\n    7 CRC\n", "Ethernet1/1: crc errors 85", true},
 		{port + "    85 CRC\n\n  RX\n    7 CRC\n    9 giants\n", "", true},

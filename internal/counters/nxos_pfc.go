@@ -12,6 +12,7 @@ var (
 	pfcLine = regexp.MustCompile(`^(\S*\d[\d/.]*)\s+(On|Off|Auto)\s+(On|Off)\s*(?:\(\s*([0-9a-fA-F]+|` +
 		`\w+)\s*\))?` +
 		`\s+([\d,]+)\s+([\d,]+)\s*$`)
+	legend     = regexp.MustCompile(`^[RT]xPPP:`) // "RxPPP: No. of PPP (pfc) frames received"
 	detailPort = regexp.MustCompile(`^(Ethernet\S+|Eth\S+|port-channel\d+)\s*:?$`)
 	// otherPort matches a heading whose interface cannot be read.
 	otherPort  = regexp.MustCompile(`^(?:Eth|port-channel)`)
@@ -25,7 +26,7 @@ var (
 func readPFC(r *reading) {
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)
-		if s == "" || rule(s) || strings.HasPrefix(s, "Port ") || strings.HasPrefix(s, "slot ") {
+		if s == "" || rule(s) || strings.HasPrefix(s, "Port ") || strings.HasPrefix(s, "slot ") || legend.MatchString(s) {
 			continue
 		}
 		m := pfcLine.FindStringSubmatch(s)
