@@ -229,7 +229,7 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 		if _, to, err := c.window(); err == nil && to < unit.Time(s.StepTime) {
 			of = fmt.Sprintf(", those of %s; the run took %s: --capture-window", c.Window, unit.Time(s.StepTime).Show())
 		}
-		report.Labelled(e.stdout, "Capture: ", fmt.Sprintf("%s in %s (railyard pcap, Wireshark)%s",
+		report.Labelled(e.stdout, "Capture: ", fmt.Sprintf("%s in %s (railyard pcap, Wireshark)%s; addresses number the NICs and are not config render's",
 			unit.Plural(job.Capture.Len(), "packet"), filepath.Join(job.Dir, "capture.pcapng"), of))
 	}
 	if job.Follow != nil {

@@ -85,14 +85,20 @@ func (m *Matrix) Variants() ([]Variant, error) {
 	return all, nil
 }
 
-// Cross expands lists KEY=VALUE,VALUE to all combinations of overrides, the last list varying fastest.
+// Cross expands lists KEY=VALUE,VALUE to all combinations of overrides, the last list varying fastest. A key has one
+// list.
 func Cross(lists []string) ([][]string, error) {
 	combos := [][]string{nil}
+	seen := map[string]string{}
 	for _, s := range lists {
 		key, list, ok := strings.Cut(s, "=")
 		if !ok {
 			return nil, fmt.Errorf("--set %s: expected key=value,value", s)
 		}
+		if before, again := seen[key]; again {
+			return nil, fmt.Errorf("--set %s: set twice; accepted: one list, --set %s=%s,%s", key, key, before, list)
+		}
+		seen[key] = list
 		switch s {
 		case everyAlgorithm:
 			list = strings.Join(cc.Names(), ",")

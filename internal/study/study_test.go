@@ -57,6 +57,14 @@ func TestNeedsOfPathChoice(t *testing.T) {
 	}
 }
 
+// A second list of a key is refused: overrides of a variant would hide the first.
+func TestCrossTakesAKeyOnce(t *testing.T) {
+	_, err := Cross([]string{"lb=ecmp", "seed=1,2", "lb=spray"})
+	if want := "--set lb: set twice; accepted: one list, --set lb=ecmp,spray"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // All combinations, the last list fastest, with labels of what differs.
 func TestCross(t *testing.T) {
 	m := Matrix{Scenarios: []string{"a.yaml", "b.yaml"}, Set: []string{"lb=ecmp,spray", "seed=1"},
