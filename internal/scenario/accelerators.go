@@ -15,6 +15,7 @@ import (
 // Kind is the interior of servers of a type.
 type Kind struct {
 	GPU    model.GPU
+	Named  bool      // the scenario names the GPU, which is no default
 	NVLink unit.Rate // NVLink rate of a GPU to all others, per direction, as kernels reach it
 	Pair   unit.Rate // rate between any two GPUs, if connected directly; 0: by a switch
 
@@ -72,6 +73,7 @@ func (p *resolver) accelerators() error {
 		return err
 	}
 	usual := kindOf(p.GPU, s.NVLink, 0)
+	usual.Named = p.says("server.gpu")
 	s.NVLink = usual.NVLink
 	p.File.Calibration.kernels(usual)
 	p.NVLink = usual.NVLink
@@ -94,6 +96,7 @@ func (p *resolver) accelerators() error {
 				return err
 			}
 			kinds[t] = kindOf(gpu, nvlink, t.Pair)
+			kinds[t].Named = t.GPU != "" || usual.Named
 			p.File.Calibration.kernels(kinds[t])
 			kinds[t].Machine = t.Machine
 			if err := p.joined(kinds[t]); err != nil {

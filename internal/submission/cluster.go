@@ -79,7 +79,7 @@ func (c *Request) cluster() (*cluster, error) {
 
 // simulatedCluster is a scenario's servers.
 func simulatedCluster(path string) (*cluster, error) {
-	plan, err := scenariofile.Network(path, nil)
+	plan, err := scenariofile.Servers(path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +88,9 @@ func simulatedCluster(path string) (*cluster, error) {
 	for h := range g.Hosts {
 		first, last := g.GPUsOf(h)
 		n := slurm.Node{Name: g.Nodes[g.Hosts[h]].Name, GPUs: last - first}
+		if plan.Kinds[h].Named {
+			n.GPUType = plan.Kinds[h].GPU.Name
+		}
 		k.slurm.Add(n)
 	}
 	k.tree()
@@ -133,6 +136,24 @@ func (k *cluster) states(sinfo string) error {
 	}
 	k.from = append(k.from, sinfo)
 	return nil
+}
+
+// typed gives a scenario's servers the requested type of GPUs where it names their model, as gpu:nvidia_h100_80gb names
+// an h100. A type that names no model is none that a scenario has: it is not compared.
+func (k *cluster) typed(want string) {
+	named := func(n slurm.Node) bool { return n.GPUType == want }
+	if k.graph == nil || want == "" || slices.ContainsFunc(k.slurm.Nodes, named) {
+		return
+	}
+	name := gpuNamed([]string{want})
+	for i := range k.slurm.Nodes {
+		if n := &k.slurm.Nodes[i]; name == "" || gpuNamed([]string{n.GPUType}) == name {
+			n.GPUType = want
+		}
+	}
+	if name == "" {
+		k.notes = append(k.notes, fmt.Sprintf("GPU type %s not compared with %s: it names no model", want, k.from[0]))
+	}
 }
 
 // tree describes the switches as in Slurm's topology: servers below a leaf, leaves that a tier connects, all.

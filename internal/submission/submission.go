@@ -85,6 +85,7 @@ func (c *Request) submit() (*Submission, error) {
 	if err := job.Check(); err != nil {
 		return nil, err
 	}
+	s.cluster.typed(job.GPUType)
 	if s.alloc, err = s.cluster.slurm.Allocate(job); err != nil {
 		return nil, err
 	}

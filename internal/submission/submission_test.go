@@ -51,6 +51,27 @@ func follow(t *testing.T, site, job string, set func(*Request)) (s *Submission, 
 	return s, strings.Join(s.Report().Notes, "\n")
 }
 
+// A job with a type of GPUs gets nodes whose type names it, also by a longer name. A scenario that names no GPU, and a
+// type that names no model, exclude none.
+func TestTypeOfGPUs(t *testing.T) {
+	const mixed = "fabric: {types: {old: {gpus: 2, nics: 2, gpu: a100}, new: {gpus: 2, nics: 2, gpu: h100}, " +
+		"sw: {ports: 32x400Gbps}}, nodes: {old: {type: old, count: 2}, new: {type: new, count: 2}, sw: {type: sw, " +
+		"count: 1}}, cables: [{from: old, to: sw}, {from: new, to: sw}]}\n"
+	for _, c := range []struct{ site, gres, first string }{{mixed, "gpu:2", "old-1"}, {mixed, "gpu:h100:2", "new-1"},
+		{mixed, "gpu:nvidia_h100_80gb_hbm3:2", "new-1"}, {mixed, "gpu:a100:2", "old-1"}, {mixed, "gpu:big:2", "old-1"},
+		{mixed, "gpu:b200:2", ""}, {tinySite, "gpu:b200:2", "host-1"}} {
+		folder(t, map[string]string{"site.yaml": c.site, "job": "#!/bin/sh\n#SBATCH -N 2\n#SBATCH --gres=" + c.gres +
+			"\nsrun python train.py\n"})
+		s, err := (&Request{Script: "job", Cluster: "site.yaml", DryRun: true}).submit()
+		switch {
+		case c.first == "" && (err == nil || !strings.Contains(err.Error(), "without GPUs of that type")):
+			t.Errorf("%s: %v", c.gres, err)
+		case c.first != "" && (err != nil || s.alloc.Names()[0] != c.first):
+			t.Errorf("%s: %v", c.gres, err)
+		}
+	}
+}
+
 // Who gets which node, GPU and NIC: ranks go node by node, and NIC n of a server is on rail n.
 func TestReport(t *testing.T) {
 	s, _ := follow(t, tinySite, tinyJob, nil)
