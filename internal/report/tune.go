@@ -62,7 +62,7 @@ func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Tr
 	}
 	t.Print(w)
 	if more := len(front) - 1 - shown; more > 0 {
-		fmt.Fprintf(w, "%d more on the Pareto front (front.csv)\n", more)
+		fmt.Fprintf(w, "%d more on the Pareto front of time, pauses and queue (front.csv)\n", more)
 	}
 	fmt.Fprintln(w)
 	for _, a := range advice {

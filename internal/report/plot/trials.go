@@ -46,7 +46,7 @@ func Trials(name string, trials, front []tune.Trial, best tune.Trial) (*plot.Plo
 		size  vg.Length
 	}{
 		{"trials", trials, color.RGBA{0xb0, 0xb0, 0xb0, 0xff}, draw.CircleGlyph{}, vg.Points(2.5)},
-		{"front", front, color.RGBA{0x1f, 0x77, 0xb4, 0xff}, draw.CircleGlyph{}, vg.Points(4)},
+		{"front of time, pauses and queue", front, color.RGBA{0x1f, 0x77, 0xb4, 0xff}, draw.CircleGlyph{}, vg.Points(4)},
 		{"unchanged", trials[:1], color.RGBA{0xd6, 0x27, 0x28, 0xff}, draw.BoxGlyph{}, vg.Points(5)},
 		{"best", []tune.Trial{best}, color.RGBA{0x2c, 0xa0, 0x2c, 0xff}, draw.TriangleGlyph{}, vg.Points(6)},
 	} {
