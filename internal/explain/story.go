@@ -28,13 +28,58 @@ type Happening struct {
 // story lists the events of the run in order: requests and their completion, and the changes of queues, pauses and
 // rates between them.
 func (r *reading) story() (out []result.Happened) {
+	roots := r.rootOfEach()
 	for i := range r.seen.Story {
 		h := &r.seen.Story[i]
-		out = append(out, result.Happened{At: int64(h.At), Times: h.Times, Last: int64(h.Last), What: r.words(h)})
+		what := r.words(h)
+		if h.What == "pause" {
+			what += r.heldBy(h, roots)
+		}
+		out = append(out, result.Happened{At: int64(h.At), Times: h.Times, Last: int64(h.Last), What: what})
 	}
 	out = append(out, r.phases()...)
 	slices.SortStableFunc(out, func(a, b result.Happened) int { return cmp.Compare(a.At, b.At) })
 	return out
+}
+
+// pauseAt is a pause of a port.
+type pauseAt struct {
+	port int32
+	at   int64
+}
+
+// rootOfEach returns the root of each pause, that of most bytes of several, as pause_roots.parquet has it.
+func (r *reading) rootOfEach() map[pauseAt]*result.PauseRootRow {
+	roots := map[pauseAt]*result.PauseRootRow{}
+	if !slices.ContainsFunc(r.seen.Story, func(h Happening) bool { return h.What == "pause" }) {
+		return roots
+	}
+	rows := r.rootRows()
+	for i := range rows {
+		x := &rows[i]
+		k := pauseAt{x.Port, x.From}
+		if had := roots[k]; had == nil || x.Time > had.Time {
+			roots[k] = x
+		}
+	}
+	return roots
+}
+
+// heldBy names the egress port whose bytes a port is paused for, and the root of that.
+func (r *reading) heldBy(h *Happening, roots map[pauseAt]*result.PauseRootRow) (s string) {
+	x := roots[pauseAt{h.Port, int64(h.At)}]
+	if h.Cause >= 0 && (x == nil || x.Root != h.Cause) {
+		s = " for bytes at " + r.portName(h.Cause)
+	}
+	switch {
+	case x == nil:
+		return s
+	case x.Kind == result.RootReceiver:
+		return s + ", root " + r.portName(x.Root) + ", whose server receives too slowly"
+	case x.Root >= 0:
+		return s + ", root " + r.portName(x.Root)
+	}
+	return s
 }
 
 // words describes an event in a sentence.
@@ -69,11 +114,7 @@ func (r *reading) words(h *Happening) string {
 		return fmt.Sprintf("%s: ingress bytes of class %d fall to xON (%s); %s resumes %s", end, h.Priority,
 			class.XOn.ShowSet(), here, far)
 	case "pause":
-		s := fmt.Sprintf("%s stops sending priority %d: paused by %s", end, h.Priority, far)
-		if h.Cause >= 0 {
-			s += ", root " + r.portName(h.Cause)
-		}
-		return s
+		return fmt.Sprintf("%s stops sending priority %d: paused by %s", end, h.Priority, far)
 	case "resume":
 		return fmt.Sprintf("%s resumes priority %d to %s", end, h.Priority, far)
 	}

@@ -25,7 +25,7 @@ type Advice struct {
 // the step time of a simulated one.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
 	account, _ := Account(s)
-	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
+	head := fmt.Sprintf("%s: step %s, %s of it above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
 		percent(float64(account.Lost())/float64(s.StepTime)))
 	if AtBound(s) {
 		head = answer(s)

@@ -117,6 +117,13 @@ function Lost({ data, step }: { data: Figures; step: number }) {
   );
 }
 
+/** costOf is what a cause costs, in titles of all views: its own time and that of CC recovering after it, as its saving is,
+ * and words for the latter. */
+export function costOf({ summary: s }: Info, loss: Figures["losses"][number]): [number, string] {
+  const ps = loss.key === "rate_not_given_back" ? (s.chain?.rate_not_given_back_ps ?? loss.own_ps) : loss.own_ps + loss.reaction_ps;
+  return [ps, loss.reaction_ps >= 0.005 * s.step_time_ps ? `, ${f.time(loss.reaction_ps)} of it CC recovering after it` : ""];
+}
+
 /** verdict is the answer in one sentence. */
 function verdict(info: Info, a: Figures): string {
   const s = info.summary;
@@ -135,9 +142,7 @@ function verdict(info: Info, a: Figures): string {
   if (!first) return "No contention: the step computes, or sends at line rate.";
   const lost = [...a.losses, ...(a.minor ?? [])].reduce((n, x) => n + x.own_ps + x.reaction_ps, 0);
   if (!a.main && lost >= 0.02 * s.step_time_ps) return `${share(lost)} above line rate, and no cause whose removal alone saves time.`;
-  // A cause's time is its own and that of CC recovering after it, as its saving is.
-  const ps = first.key === "rate_not_given_back" ? (s.chain?.rate_not_given_back_ps ?? first.own_ps) : first.own_ps + first.reaction_ps;
-  const after = first.reaction_ps >= 0.005 * s.step_time_ps ? `, ${f.time(first.reaction_ps)} of it CC recovering after it` : "";
+  const [ps, after] = costOf(info, first);
   if (lost < 0.02 * s.step_time_ps)
     return `${f.percent(1 - lost / s.step_time_ps)} of the step computes or sends at line rate; ${first.name} takes ${share(ps)}.`;
   if (a.failure)

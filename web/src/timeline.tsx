@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Answer, type Critical, type Info, type PortView, type QPView, type Ranks, standalone, view } from "./api";
 import type { Messages } from "./contract";
+import { costOf } from "./answer";
 import { names as causeNames } from "./causes";
 import { causeColour, ink, kindToken } from "./colour";
 import { byFlow, NotSimulated } from "./flow";
@@ -104,16 +105,16 @@ function useCarried(info: Info, p: Piece | undefined, names: string[]): { qp: QP
 const nameOf = (key: string) => causeNames.find(([k]) => k === key)?.[1] ?? key;
 
 /** lossOf is where the step lost its time, and to what, as the answer has it. */
-function lossOf(a: Answer): string | undefined {
-  const [first, second] = a.rows ?? [];
+function lossOf(info: Info, a: Answer): string | undefined {
+  const [first] = a.losses ?? [];
   if (!first || !a.losing_ps) return;
-  const after = second?.after && second.key === first.key ? `, and CC recovering after it, ${f.time(second.time_ps)}` : "";
-  return `Most time is lost from ${f.timeWithin(a.losing_ps[0], 0, a.losing_ps[1])} to ${f.timeWithin(a.losing_ps[1], 0, a.losing_ps[1])}: ${first.name}, ${f.time(first.time_ps)}${after}.`;
+  const [ps, after] = costOf(info, first);
+  return `Most time is lost from ${f.timeWithin(a.losing_ps[0], 0, a.losing_ps[1])} to ${f.timeWithin(a.losing_ps[1], 0, a.losing_ps[1])}: ${first.name}, ${f.time(ps)}${after}.`;
 }
 
 /** finding is what the tracks say: how far apart ranks end, and through whom the critical path runs longest. */
-function finding(critical: Critical | undefined, answer: Answer | undefined, names: string[], pins: number[], window: number): [string, string?] {
-  const loss = answer && lossOf(answer);
+function finding(info: Info, critical: Critical | undefined, answer: Answer | undefined, names: string[], pins: number[], window: number): [string, string?] {
+  const loss = answer && lossOf(info, answer);
   const path = critical?.path ?? [];
   if (names.length === 0) return [critical ? "No operation lies in this window." : "Time"];
   const sums = new Map<string, number>();
@@ -123,9 +124,10 @@ function finding(critical: Critical | undefined, answer: Answer | undefined, nam
   const e = answer?.ends;
   if (!e || e.last_ps - e.first_ps < 0.005 * window) return loss ? [loss, longest] : [longest];
   if (loss) return [loss, `${longest} ${f.plural(e.ranks, "rank")} end within ${f.time(e.last_ps - e.first_ps)}, ${e.name.replace("/gpu-", " ▸ GPU ")} last.`];
-  const [first] = answer?.rows ?? [];
+  const [first] = answer?.losses ?? [];
+  const [ps, after] = first ? costOf(info, first) : [0, ""];
   if (first)
-    return [`${f.begin(first.name)} takes ${f.time(first.time_ps)} of the critical path; ${e.name.replace("/gpu-", " ▸ GPU ")} ends last, ${f.time(e.last_ps - e.first_ps)} after the first.`, longest];
+    return [`${f.begin(first.name)} puts ${f.time(ps)} on the critical path${after}; ${e.name.replace("/gpu-", " ▸ GPU ")} ends last, ${f.time(e.last_ps - e.first_ps)} after the first.`, longest];
   return [`${f.plural(e.ranks, "rank")} end within ${f.time(e.last_ps - e.first_ps)}; ${e.name.replace("/gpu-", " ▸ GPU ")} is the last.`, longest];
 }
 
@@ -495,7 +497,7 @@ export function TimeLine({ info }: { info: Info }) {
   // A drag moves the window, a press without one reads a span.
   const drag = useRef<{ x: number; from: number; to: number; moved: boolean } | undefined>(undefined);
   const kinds = useMemo(() => [...new Set((data?.spans ?? []).map((s) => kindOf(data!.names, s)))], [data]);
-  const [title, more] = finding(path.data, open || (from === 0 && to === step) ? answer : undefined, pins.map(label), pins, to - from);
+  const [title, more] = finding(info, path.data, open || (from === 0 && to === step) ? answer : undefined, pins.map(label), pins, to - from);
   return (
     <section aria-label="Time line" class="timeline">
       <h1 class="finding">{title}</h1>
