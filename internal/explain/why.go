@@ -12,11 +12,14 @@ import (
 	"railyard/unit"
 )
 
-// slowest finds the message that took longest beyond its ideal and explains it
-// from what was recorded about its queue pair: at which queue its packets
-// waited most, who else waited there, and who paused that port.
+// slowest finds the message that took longest beyond its ideal, of several the one with which the critical path ends,
+// and explains it from what was recorded about its queue pair: at which queue its packets waited most, who else waited
+// there, and who paused that port.
 func (b *blamer) slowest() *result.Slowest {
-	worst, excess := int32(-1), unit.Time(-1)
+	worst, excess, ending := int32(-1), unit.Time(-1), int32(-1)
+	if last, _ := b.r.lastOf(b.r.all()); last >= 0 {
+		ending = b.lastMessage(last)
+	}
 	for i := range b.r.seen.Messages {
 		m := &b.r.seen.Messages[i]
 		if m.Done == 0 {
@@ -25,7 +28,7 @@ func (b *blamer) slowest() *result.Slowest {
 		// Every message of one size and distance has one ideal; the excess
 		// over the raw wire time ranks them well enough to search by.
 		d := m.Done - m.Posted - unit.Serialize(m.Bytes, b.r.rate(b.r.nicPort(m.Conn)))
-		if d > excess {
+		if d > excess || d == excess && int32(i) == ending {
 			worst, excess = int32(i), d
 		}
 	}

@@ -183,7 +183,7 @@ function Lede({ info, data }: { info: Info; data: Figures }) {
     <>
       {slow && slow.ideal_ps > 0 && slow.time_ps > 1.05 * slow.ideal_ps && (
         <>
-          The slowest message,{" "}
+          {data.tied > 1 ? `${f.count(data.tied)} messages are equally slow; one,` : "The slowest message,"}{" "}
           <a href={address(standalone() ? ["packet"] : ["run", info.name, "packet"])}>
             {slow.from} → {slow.to}
           </a>

@@ -779,6 +779,7 @@ export interface Answer {
   minor: StepLoss[];
   place?: CausePlace;
   losing_ps?: [number, number];
+  tied: number;
   remedies: Remedy[];
   failure?: FailurePicture;
   port?: PortPicture;
@@ -1009,6 +1010,7 @@ export interface Ranks {
   left_out: number;
   shorter_ps: number;
   paused: [number, number][];
+  sent: [number, number, number][];
 }
 
 export interface Total {

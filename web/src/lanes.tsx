@@ -183,7 +183,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
               .filter((q) => !qps.includes(q.qp))
               .map((q) => (
                 <option value={q.qp}>
-                  {q.qp}: {q.from} → {q.to}, waited {f.time(q.wait_ps)}
+                  {q.qp}: {q.from} → {q.to}, waited {f.time(q.wait_ps / Math.max(1, q.packets))} a packet
                 </option>
               ))}
           </select>

@@ -32,6 +32,19 @@ export function bare(from: number, to: number, cover: [number, number][]): [numb
   return out;
 }
 
+/** within is what of a sorted list without overlaps lies between two times. */
+function within(list: [number, number][], from: number, to: number): [number, number][] {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle][1] <= from) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  while (end < list.length && list[end][0] < to) end++;
+  return list.slice(low, end);
+}
+
 /** kindOf is what a span is: flows of a traffic pattern belong to no part of a training step. */
 function kindOf(names: string[], s: number[]): string {
   const kind = names[s[3]];
@@ -225,6 +238,26 @@ export function TimeLine({ info }: { info: Info }) {
     return by;
   }, [data, extra.data]);
 
+  // By rank: when its messages are under way, one after another.
+  const sentOf = useMemo(() => {
+    const by = new Map<number, [number, number][]>();
+    for (const d of [data, ...(extra.data ?? [])]) for (const [rank, a, b] of d?.sent ?? []) {
+        const list = by.get(rank);
+        if (list) list.push([a, b]);
+        else by.set(rank, [[a, b]]);
+      }
+    for (const [rank, list] of by) {
+      let end = -1;
+      const cut: [number, number][] = [];
+      for (const [a, b] of list.sort((x, y) => x[0] - y[0])) {
+        if (b > end) cut.push([Math.max(a, end), b]);
+        end = Math.max(end, b);
+      }
+      by.set(rank, cut);
+    }
+    return by;
+  }, [data, extra.data]);
+
   useEffect(() => {
     const el = box.current?.parentElement;
     if (!el) return;
@@ -367,9 +400,15 @@ export function TimeLine({ info }: { info: Info }) {
         g.globalAlpha = sends ? 0.35 : 1;
         g.fillRect(x(a), y, Math.max(0.7, x(b) - x(a)), rowHeight / 2 - 2);
         g.globalAlpha = 1;
-        if (sends)
-          for (const [c, d] of bare(a, b, work.get(r) ?? []))
-            if (x(d) - x(c) > 0.3) g.fillRect(x(c), y, x(d) - x(c), rowHeight / 2 - 2);
+        if (!sends) continue;
+        // Of messages between servers each is a slice; where none is under way the track stays pale.
+        const slices = sentOf.get(r) ?? [];
+        const local = within(slices, a, b).length === 0;
+        for (const [c, d] of bare(a, b, work.get(r) ?? []))
+          for (const [e, h] of local ? [[c, d]] : within(slices, c, d)) {
+            const [p, q] = [x(Math.max(c, e)), x(Math.min(d, h))];
+            if (q - p > 0.3) g.fillRect(p, y, q - p > 4 ? q - p - 1 : q - p, rowHeight / 2 - 2);
+          }
       }
     });
     // The ink line below a track is what the critical path took of it.
@@ -449,6 +488,14 @@ export function TimeLine({ info }: { info: Info }) {
       e.preventDefault();
     }
   };
+  // Keys act without a click into the tracks first.
+  const act = useRef(keys);
+  act.current = keys;
+  useEffect(() => {
+    const on = (e: KeyboardEvent) => e.target === document.body && act.current(e);
+    addEventListener("keydown", on);
+    return () => removeEventListener("keydown", on);
+  }, []);
   /** under is what lies at a place of the drawing: its time, words, and of communication the rank and the span. */
   const under = (e: MouseEvent) => {
     const r = box.current!.getBoundingClientRect();
@@ -643,7 +690,7 @@ export function TimeLine({ info }: { info: Info }) {
       <p class="hint" aria-live="polite">
         {chosen ||
           "Drag to move; Ctrl + wheel, W and S zoom, A and D move, F shows the whole step. " +
-            (info.summary.compute_ps > 0 ? "Above: computing; below: communication, pale where computing hides it." : "")}{" "}
+            (info.summary.compute_ps > 0 ? "Above: computing; below: communication, pale where computing hides it or no message is under way." : "")}{" "}
         {picked && !standalone() && (
           <a href={address(["run", info.name, "packet"], { text: picked.gpu, from: picked.from, to: picked.to })}>
             Messages of {picked.gpu} then
@@ -664,8 +711,8 @@ export function TimeLine({ info }: { info: Info }) {
       {path.data && path.data.operations > 0 && (
         <p class="hint" data-testid="critical">
           The critical path has {f.plural(path.data.operations, "operation")} in this window; its pieces add up
-          to {f.time(path.data.path.reduce((sum, p) => sum + p.end_ps - p.start_ps, 0))}. A transfer's causes are shares of
-          its time, without a place on the axis.
+          to {f.time(path.data.path.reduce((sum, p) => sum + p.end_ps - p.start_ps, 0))}. A transfer has the causes of its
+          own message, as shares of that message's time.
         </p>
       )}
     </section>

@@ -27,7 +27,11 @@ import (
 // one fails.
 func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err error) {
 	var drawings []drawing
-	for _, queue := range []bool{false, true} {
+	kinds := []bool{false, true}
+	if r.Summary.Fidelity == "flow" { // it has no queues
+		kinds = kinds[:1]
+	}
+	for _, queue := range kinds {
 		curves, err := r.Hottest(5, queue)
 		if err != nil {
 			return nil, input.Fault(err)

@@ -40,6 +40,7 @@ type Answer struct {
 	Place  *result.CausePlace `json:"place,omitempty"` // of the first loss
 	// Losing is the shortest window with nine tenths of that time; absent where it is most of the run.
 	Losing *[2]int64 `json:"losing_ps,omitempty"`
+	Tied   int       `json:"tied"` // messages that take as long as the slowest, which is one of them
 	// Remedies are changes, sorted by their causes' saving, without duplicates.
 	Remedies []result.Remedy `json:"remedies"`
 	Failure  *FailurePicture `json:"failure,omitempty"` // of a run that lost most of its time to one
@@ -168,6 +169,9 @@ func (r *Directory) answer() (any, error) {
 	if a.Losing, err = r.losing(); err != nil {
 		return nil, err
 	}
+	if a.Tied, err = r.tied(); err != nil {
+		return nil, err
+	}
 	a.Remedies = r.advised()
 	if a.Port, err = r.portPicture(a.Place); err != nil {
 		return nil, err
@@ -187,6 +191,22 @@ func (r *Directory) answer() (any, error) {
 		a.Rate, err = r.ratePicture()
 	}
 	return a, err
+}
+
+// tied counts the messages that take as long as the slowest one, as shown with three digits.
+func (r *Directory) tied() (n int, err error) {
+	s := r.Summary.Slowest
+	rows, err := table[result.FlowRow](r, "flows")
+	if s == nil || err != nil {
+		return 0, err
+	}
+	for i := range rows {
+		m := &rows[i]
+		if off := m.Done - m.Posted - s.Time; m.Bytes == s.Bytes && m.Done >= 0 && 2000*max(off, -off) < s.Time {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // placeOf returns the place of the first loss; nil: it has none.
@@ -307,6 +327,17 @@ func (r *Directory) endPicture() (*EndPicture, error) {
 		all = append(all, at)
 		if at > p.Last || at == p.Last && rank < p.Rank {
 			p.Rank, p.Last = rank, at
+		}
+	}
+	// Of several ranks that end last, one of the slowest message's.
+	if s := r.Summary.Slowest; s != nil {
+		for rank, at := range end {
+			if at < p.Last {
+				continue
+			}
+			if name := r.gpu(rank); name == s.To || name == s.From && r.gpu(p.Rank) != s.To {
+				p.Rank = rank
+			}
 		}
 	}
 	slices.Sort(all)

@@ -130,6 +130,7 @@ type Ranks struct {
 	LeftOut int        `json:"left_out"`
 	Shorter int64      `json:"shorter_ps"` // omitted spans are at most this long
 	Paused  [][2]int64 `json:"paused"`     // when any port is paused
+	Sent    [][3]int64 `json:"sent"`       // rank, start and end of its messages between servers
 }
 
 // Total is the servers' sent bytes, and the switches' marks, pauses and drops, over time.

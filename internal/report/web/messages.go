@@ -85,9 +85,22 @@ func (r *Directory) messages(q url.Values) (any, error) {
 
 // divide adds the accounts of messages.
 func (r *Directory) divide(list []Message) error {
-	parts, err := table[result.CauseRow](r, "causes")
+	at, err := r.messageAccounts()
 	if err != nil {
 		return err
+	}
+	for i := range list {
+		list[i].Causes = at[list[i].FlowRow.Message]
+		list[i].explain(r.Summary.Slowest)
+	}
+	return nil
+}
+
+// messageAccounts returns the accounts of the messages that lost most, by number.
+func (r *Directory) messageAccounts() (map[int64]*cause.Account, error) {
+	parts, err := table[result.CauseRow](r, "causes")
+	if err != nil {
+		return nil, err
 	}
 	at := map[int64]*cause.Account{}
 	for i := range parts {
@@ -103,11 +116,7 @@ func (r *Directory) divide(list []Message) error {
 		}
 		a.Own[c.ID], a.Reaction[c.ID], a.Saving[c.ID] = p.Time, p.Reaction, p.Saving
 	}
-	for i := range list {
-		list[i].Causes = at[list[i].FlowRow.Message]
-		list[i].explain(r.Summary.Slowest)
-	}
-	return nil
+	return at, nil
 }
 
 // lost is the time of a message beyond its ideal time.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 )
 
@@ -33,12 +34,12 @@ func (r *Directory) critical(q url.Values) (any, error) {
 		x.Start, x.End = max(x.Start, from), min(x.End, to)
 		path = append(path, x)
 	}
-	all, err := r.mixes(from, to)
-	if err != nil {
+	c := Critical{From: from, To: to, Operations: ops}
+	var of []*[cause.Max]float64
+	if c.Path, of, err = r.divided(result.MergeCritical(path, maxCritical), from, to); err != nil {
 		return nil, err
 	}
-	c := Critical{From: from, To: to, Path: result.MergeCritical(path, maxCritical), Operations: ops}
-	c.explained(all)
+	c.explained(of)
 	return c, nil
 }
 
@@ -209,7 +210,11 @@ func (r *Directory) rankSpans(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Ranks{from, to, names, spans, most + 1, len(left), shorter, paused}, nil
+	sent, err := r.sentSlices(from, to, first, min(n, int64(most+1)), near)
+	if err != nil {
+		return nil, err
+	}
+	return Ranks{from, to, names, spans, most + 1, len(left), shorter, paused, sent}, nil
 }
 
 func (r *Directory) sortedRanks() ([]result.RankRow, error) {

@@ -88,7 +88,8 @@ func TestTimeLineReachesItsEnd(t *testing.T) {
 		Left    int   `json:"left_out"`
 		Shorter int64 `json:"shorter_ps"`
 	}
-	viewed(t, made(step, map[string]any{"ranks": rows, "pauses": []result.PauseRow{}}), "ranks", "", &got)
+	viewed(t, made(step, map[string]any{"ranks": rows, "pauses": []result.PauseRow{},
+		"flows": []result.FlowRow{}}), "ranks", "", &got)
 	if len(got.Spans) != maxSpans || got.Left != 5000 || got.Shorter != 5 ||
 		got.Spans[maxSpans-1][2] < step-20 {
 		t.Errorf("%d spans to %d of %d, %d left out below %d ps", len(got.Spans),
@@ -116,7 +117,8 @@ func TestPausesOfALongRun(t *testing.T) {
 		Spans [][4]int64
 		Count int
 	}
-	r := made(step, map[string]any{"pauses": rows, "ranks": []result.RankRow{}})
+	r := made(step, map[string]any{"pauses": rows, "ranks": []result.RankRow{},
+		"flows": []result.FlowRow{}})
 	viewed(t, r, "pauses", "", &got)
 	if got.Cols != columns || got.Count != len(rows) {
 		t.Fatalf("%d columns, %d events", got.Cols, got.Count)

@@ -81,12 +81,10 @@ func shares(all map[string]mix, p *result.CriticalRow, from, to int64) (of [caus
 }
 
 // explained adds the causes of the path's pieces.
-func (c *Critical) explained(all map[string]mix) {
+func (c *Critical) explained(pieces []*[cause.Max]float64) {
 	has := [cause.Max]bool{}
-	pieces := make([]*[cause.Max]float64, len(c.Path))
-	for i := range c.Path {
-		if of, ok := shares(all, &c.Path[i], c.From, c.To); ok {
-			pieces[i] = &of
+	for _, of := range pieces {
+		if of != nil {
 			for id, x := range of {
 				has[id] = has[id] || x >= 0.001
 			}
@@ -118,15 +116,15 @@ func (r *Directory) losing() (*[2]int64, error) {
 		return nil, err
 	}
 	end := r.span()
-	all, err := r.mixes(0, end)
+	path, pieces, err := r.divided(path, 0, end)
 	if err != nil {
 		return nil, err
 	}
 	lost, sum := make([]float64, mixColumns), 0.0
 	for i := range path {
 		p := &path[i]
-		of, ok := shares(all, p, 0, end)
-		if !ok {
+		of := pieces[i]
+		if of == nil {
 			continue
 		}
 		share := 0.0
