@@ -30,7 +30,7 @@ func isRun(f *File) bool {
 	return f.Dir && err == nil
 }
 
-// showRun adds the first lines of a run's report.
+// showRun adds the first line of a run's report and that of its lost time.
 func showRun(f *File, a *Account) error {
 	s, err := result.ReadSummary(f.Path)
 	if err != nil {
@@ -39,7 +39,7 @@ func showRun(f *File, a *Account) error {
 	var b strings.Builder
 	report.Text(&b, s)
 	for i, line := range strings.Split(b.String(), "\n") {
-		if i < 2 && line != "" {
+		if line != "" && (i == 0 || strings.HasPrefix(line, "Time above")) {
 			a.show("%s", line)
 		}
 	}
