@@ -40,8 +40,9 @@ function decode(g: Grid): Values {
   return { cols: g.cols, bytes };
 }
 
-/** busiest is the column of time in which most goes on at a port, and of those the one in which most goes on at all. */
-export function busiest(v: Values | undefined, port = -1): number {
+/** busiest is the column of time, of some, in which most goes on at a port, and of those the one in which most goes on at
+ * all. */
+export function busiest(v: Values | undefined, port = -1, first = 0, end = v?.cols ?? 0): number {
   if (!v) return 0;
   const sums = new Float64Array(v.cols);
   for (let i = 0, col = 0; i < v.bytes.length; i++) {
@@ -49,7 +50,9 @@ export function busiest(v: Values | undefined, port = -1): number {
     if (++col === v.cols) col = 0;
   }
   const own = (i: number) => (port >= 0 ? v.bytes[port * v.cols + i] : 0);
-  return sums.reduce((best, s, i) => (own(i) > own(best) || (own(i) === own(best) && s > sums[best]) ? i : best), 0);
+  let best = Math.max(0, Math.min(first, v.cols - 1));
+  for (let i = best; i < Math.min(end, v.cols); i++) if (own(i) > own(best) || (own(i) === own(best) && sums[i] > sums[best])) best = i;
+  return best;
 }
 
 /** columnOf is the column of time that the address names. */
@@ -95,10 +98,18 @@ function Topology({ info }: { info: Info }) {
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
   const worst = metric === "queue" ? answer?.place?.port : undefined;
   const step = Math.max(1, info.summary.step_time_ps);
+  // A window that another view chose is the one in which the busiest time is looked for.
+  const [first, end] = [place.args.get("from"), place.args.get("to")].map((v) => (v === null ? undefined : (Number(v) / step) * cols));
+  const windowed = first !== undefined && end !== undefined;
   // A failure is shown while the link is down and routes still use it.
   const peak = useMemo(
-    () => (failure && answer?.place ? Math.min(cols - 1, Math.floor((answer.place.at_ps / step) * cols)) : busiest(data, worst)),
-    [data, worst, failure],
+    () =>
+      failure && answer?.place && !windowed
+        ? Math.min(cols - 1, Math.floor((answer.place.at_ps / step) * cols))
+        : windowed
+          ? busiest(data, worst, Math.ceil(first), Math.max(Math.ceil(first) + 1, Math.floor(end)))
+          : busiest(data, worst),
+    [data, worst, failure, first, end],
   );
   const limits = useMemo(() => limitsOf(info), [info]);
   const queues = metric === "queue" && grid.data ? { scale: grid.data.scale, limits } : undefined;
