@@ -38,8 +38,9 @@ func showRun(f *File, a *Account) error {
 	}
 	var b strings.Builder
 	report.Text(&b, s)
-	for i, line := range strings.Split(b.String(), "\n") {
-		if line != "" && (i == 0 || strings.HasPrefix(line, "Time above")) {
+	a.show("%s", report.Answer(s))
+	for line := range strings.Lines(b.String()) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Time above") {
 			a.show("%s", line)
 		}
 	}

@@ -25,11 +25,11 @@ func TestHeadOfBoundCollective(t *testing.T) {
 		s.StepTime, s.Chain = 1e9, &cause.Account{}
 		s.Chain.Own[c.cause] = 4e8
 		s.Collectives = []result.Collective{{Count: 1, BusBW: c.bus, Bound: 50e9, BoundWhy: "NIC"}}
-		if got := answer(s); !strings.HasSuffix(got, c.want) {
+		if got := Answer(s); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 		if s.MFU = 0.4; AtBound(s) {
-			t.Errorf("a training step, of which the collective is a part, is at its bound: %s", answer(s))
+			t.Errorf("a training step, of which the collective is a part, is at its bound: %s", Answer(s))
 		}
 		s.MFU = 0
 		bound := strings.Contains(c.want, "bound by")
@@ -76,7 +76,7 @@ func TestBoundIsNoCause(t *testing.T) {
 		}
 	}
 	s.Collectives[0].BusBW = 40e9 // three milliseconds of wait are beyond the bound
-	if got := answer(s); !strings.HasSuffix(got, "main cause: shared NIC or NVLink port") {
+	if got := Answer(s); !strings.HasSuffix(got, "main cause: shared NIC or NVLink port") {
 		t.Error(got)
 	}
 	if a, included := Account(s); included != 17154e6 || a.Own[cause.SharedNIC] != 204e8-included {
@@ -130,7 +130,7 @@ func TestHeadOfWait(t *testing.T) {
 		s := &result.Summary{Complete: true}
 		s.Chain, s.Name, s.StepTime, s.Waiting, s.WaitedFor = &cause.Account{}, "ring", 1e9, 66e7, c.of
 		s.Compute = 34e7
-		if got := answer(s); !strings.HasSuffix(got, "main cause: "+c.want+" (66.0 % of the step)") {
+		if got := Answer(s); !strings.HasSuffix(got, "main cause: "+c.want+" (66.0 % of the step)") {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 		var b, why strings.Builder
@@ -154,7 +154,7 @@ func TestHeadIsLargest(t *testing.T) {
 	s := &result.Summary{Complete: true}
 	s.Chain, s.StepTime = &cause.Account{}, 1e9
 	s.Chain.Own[cause.Latency], s.Chain.Saving[cause.Latency], s.Chain.Own[cause.SharedNIC] = 7e6, 7e6, 16e6
-	if got := answer(s); !strings.HasSuffix(got, "main cause: shared NIC or NVLink port") {
+	if got := Answer(s); !strings.HasSuffix(got, "main cause: shared NIC or NVLink port") {
 		t.Error(got)
 	}
 	rows, _ := Losses(s)
@@ -210,7 +210,7 @@ func TestHeadOfBubble(t *testing.T) {
 		s := &result.Summary{Complete: true}
 		s.Chain, s.Name, s.StepTime, s.MFU, s.Bubble = &cause.Account{}, "step", 1e9, 0.4, c.bubble
 		s.Chain.Own[cause.Pause] = c.pause
-		if got := answer(s); !strings.HasSuffix(got, c.want) {
+		if got := Answer(s); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 		var b strings.Builder
@@ -245,7 +245,7 @@ func TestHeadOfSlowRank(t *testing.T) {
 		s.Compute = s.StepTime - s.Slow
 		s.Chain.Own[cause.Compute], s.Chain.Own[cause.SlowRank] = s.Compute, s.Slow
 		s.Chain.Saving[cause.SlowRank], s.Simulated = s.Slow, []string{cause.SlowRank.Get().Key}
-		if got := answer(s); !strings.HasSuffix(got, "main cause: "+c.want) {
+		if got := Answer(s); !strings.HasSuffix(got, "main cause: "+c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 		var b, why strings.Builder
@@ -260,7 +260,7 @@ func TestHeadOfSlowRank(t *testing.T) {
 			}
 		}
 		s.Chain = nil // too many messages for an account
-		if got := answer(s); !strings.HasSuffix(got, "main cause: "+c.want+" (22.9 % of the step)") {
+		if got := Answer(s); !strings.HasSuffix(got, "main cause: "+c.want+" (22.9 % of the step)") {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -282,7 +282,7 @@ func TestReusedShare(t *testing.T) {
 func TestIdleGPUsInTheFirstLine(t *testing.T) {
 	s := &result.Summary{Complete: true}
 	s.Name, s.StepTime, s.Params, s.MFU, s.TrainingGPUs, s.IdleGPUs = "x", 1e9, 7e9, 0.2, 24, 8
-	if got, want := answer(s), "x: step 1 ms, MFU 20.0 %, 8 of 32 GPUs idle"; got != want {
+	if got, want := Answer(s), "x: step 1 ms, MFU 20.0 %, 8 of 32 GPUs idle"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

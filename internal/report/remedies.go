@@ -28,7 +28,7 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	head := fmt.Sprintf("%s: step %s, %s of it above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
 		percent(float64(account.Lost())/float64(s.StepTime)))
 	if AtBound(s) {
-		head = answer(s)
+		head = Answer(s)
 		if s.Collectives[0].BoundWhy != "NIC" { // more NICs do not help
 			all = slices.DeleteFunc(slices.Clone(all), func(a Advice) bool {
 				return a.Cause == cause.SharedNIC.Get().Key

@@ -14,7 +14,7 @@ import (
 
 // Text prints the report of one run.
 func Text(w io.Writer, s *result.Summary) {
-	screen.Painted(w, screen.Answer, "", answer(s))
+	screen.Painted(w, screen.Answer, "", Answer(s))
 	outcome(w, s.Outcome, s.GPUs)
 	if s.Outcome == nil { // otherwise there is no step time
 		steps(w, s)
@@ -36,8 +36,8 @@ func Text(w io.Writer, s *result.Summary) {
 	footer(w, s)
 }
 
-// answer is the first line: what ran, how long it took, and why.
-func answer(s *result.Summary) string {
+// Answer returns the first line of a report: what ran, how long it took, and why.
+func Answer(s *result.Summary) string {
 	head := s.Name + ": "
 	switch {
 	case s.Outcome != nil:
