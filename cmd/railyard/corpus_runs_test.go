@@ -11,7 +11,8 @@ import (
 func corpusRuns(t *testing.T, at func(name string) string) {
 	t.Helper()
 	whole := at("run-whole")
-	if code, _, errs := call(t, "run", filepath.Join(scenarios(t), "three-flows.yaml"), "--out", whole); code != 0 {
+	code, _, errs := call(t, "run", filepath.Join(scenarios(t), "three-flows.yaml"), "--out", whole, "--confirm", "never")
+	if code != 0 {
 		t.Fatal(errs)
 	}
 	copied := func(name string) {

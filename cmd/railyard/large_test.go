@@ -27,14 +27,14 @@ func TestLargeSteps(t *testing.T) {
 		args string
 		says string // on either stream
 	}{
-		{"check step.yaml", "error: run refuses this: workload.training.micro_batch"},
-		{"check step.yaml --json", "run refuses this: workload.training.micro_batch"},
+		{"check step.yaml", "error: run refuses this: workload.training"},
+		{"check step.yaml --json", "run refuses this: workload.training"},
 		{"topo step.yaml", "1,024 GPUs"},
 		{"plan traffic step.yaml", "1,024 ranks"},
 		{"plan goodput step.yaml --days 30 --step 4s", "1,024 GPUs"},
 		{"plan goodput step.yaml --days 30 --estimate", "1,024 GPUs"},
 		{"config render step.yaml --os nxos --out rendered", "8 switches"},
-		{"import job.sh", "run refuses this: workload.training.micro_batch"},
+		{"import job.sh", "run refuses this: workload.training"},
 		{"submit job.sh --cluster step.yaml --dry-run", "1,024"},
 	} {
 		code, out, errs := call(t, strings.Fields(c.args)...)

@@ -38,7 +38,7 @@ type runCmd struct {
 	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
 	CountTo string             `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
-	Confirm string             `help:"Simulate the run again without each main cause: always, never, or auto: if below 1 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
+	Confirm string             `help:"Simulate the run again without each main cause: always, never, or auto: if below 2 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
 	Expect  []string           `help:"Check a figure of summary.json ('step_time < 550ms', drops=0); repeatable; exit code 4: not met" group:"Checks" placeholder:"CONDITION" sep:"none"`
 	JUnit   string             `help:"Write the checks as JUnit XML" group:"Checks" placeholder:"FILE.xml" name:"junit" with:"expect"`
 	Memory  string             `help:"Memory limit (available memory)" placeholder:"SIZE"`
@@ -241,8 +241,13 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 			fmt.Fprintf(e.stdout, "Trace of packet %s: %s\n", c.Follow[i], how)
 		}
 	}
-	if s.Complete && len(whatif.First(whatif.Remedies(job.Plan, s), 1)) > 0 {
+	all := whatif.Remedies(job.Plan, s)
+	switch {
+	case !s.Complete || len(all) == 0:
+	case len(whatif.First(all, 1)) > 0:
 		fmt.Fprintf(e.stdout, "Next: railyard why %s --try 3 (simulates the remedies)\n", job.Dir)
+	default:
+		fmt.Fprintf(e.stdout, "Next: railyard why %s (all remedies, and what does not help)\n", job.Dir)
 	}
 	return nil
 }

@@ -66,8 +66,7 @@ func (c *whyCmd) Run(e *env) error {
 	}
 	var told []report.Advice
 	for _, r := range all {
-		told = append(told, report.Advice{Remedy: r.Remedy, Tried: r.Tried, Saved: r.Saved, Refuted: r.Refuted,
-			Error: r.Error})
+		told = append(told, report.Advice{Remedy: r.Remedy, Error: r.Error})
 	}
 	report.Why(e.stdout, s, told)
 	return nil
@@ -96,7 +95,7 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 	bar := newMeter(e)
 	defer bar.finish()
 	some := whatif.First(all, c.Try)
-	if len(some) == 0 {
+	if len(some) == 0 && !slices.ContainsFunc(all, func(r whatif.Remedy) bool { return r.Tried }) {
 		fmt.Fprintln(e.stderr, "note: no remedy of this run can be simulated: none is a setting of its scenario")
 	}
 	n := len(some)

@@ -23,7 +23,7 @@ func TestWhy(t *testing.T) {
 		return out, errs, code
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	sets := []string{"--set", "cc.algorithm=dcqcn", "--set", "cc.dcqcn.profile=paper"}
+	sets := []string{"--set", "cc.algorithm=dcqcn", "--set", "cc.dcqcn.profile=paper", "--confirm", "never"}
 	if _, errs, code := call(append([]string{"run", "../../scenarios/three-flows.yaml", "--out", dir}, sets...)...); code != 0 {
 		t.Fatal(errs)
 	}
@@ -65,18 +65,26 @@ func TestWhy(t *testing.T) {
 	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "at best: step time without the cause") {
 		t.Errorf("%d: %s", code, out)
 	}
-	told, err := result.ReadSummary(dir)
+	done := dir + "-confirmed"
+	if _, errs, code := call("run", "../../scenarios/three-flows.yaml", "--out", done); code != 0 {
+		t.Fatal(errs)
+	}
+	told, err := result.ReadSummary(done)
 	if err != nil || len(told.Simulated) == 0 {
 		t.Fatalf("%v: no cause of %d packet-hops is confirmed", err, told.PacketHops)
 	}
-	rows, err := result.ReadTable[result.CauseRow](dir, "causes.parquet")
+	rows, err := result.ReadTable[result.CauseRow](done, "causes.parquet")
 	for _, row := range rows {
 		if c, ok := cause.Find(row.Cause); err != nil || !ok || row.Scope == result.OfCriticalPath &&
 			row.Saving != told.Chain.Saving[c.ID] {
 			t.Errorf("%v: %+v, %d in summary.json", err, row, told.Chain.Saving[c.ID])
 		}
 	}
-	out, _, _ = call("why", dir, "--try", "2", "--json")
+	jobs := dir + "-jobs"
+	if _, errs, code := call("run", "../../scenarios/two-jobs.yaml", "--out", jobs, "--confirm", "never"); code != 0 {
+		t.Fatal(errs)
+	}
+	out, _, _ = call("why", jobs, "--try", "2", "--json")
 	if err := json.Unmarshal([]byte(out), &why); err != nil {
 		t.Fatal(err)
 	}

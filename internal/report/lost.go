@@ -158,16 +158,46 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	if !advised {
 		return
 	}
-	var told []string
 	for _, id := range s.Chain.Overlapped() {
 		rows = append(rows, Loss{Cause: id})
 	}
-	for _, x := range rows {
-		if text := advice(s, x.Cause); text != "" && !slices.Contains(told, text) {
-			screen.Painted(w, screen.Remedy, "  Remedy: ", text)
-			told = append(told, text)
+	for _, r := range remedies(s, rows) {
+		text := remedy(r)
+		if r.Tried {
+			text += fmt.Sprintf("; simulated: %s, %s", dur(s.StepTime-r.Saved),
+				unit.ShowChange(float64(s.StepTime-r.Saved), float64(s.StepTime)))
+		}
+		screen.Painted(w, screen.Remedy, "  Remedy: ", text)
+	}
+}
+
+// mostRemedies is how many simulated remedies a report has.
+const mostRemedies = 3
+
+// remedies are the simulated ones that save most, and the first of each cause without such a one.
+func remedies(s *result.Summary, rows []Loss) (some []*result.Remedy) {
+	told := map[string]bool{} // causes and remedies
+	for i := range s.Remedies {
+		r := &s.Remedies[i]
+		if r.Tried && !r.Refuted {
+			if told[r.Cause] = true; len(some) < mostRemedies {
+				some = append(some, r)
+			}
 		}
 	}
+	for _, x := range rows {
+		key := x.Cause.Get().Key
+		i := slices.IndexFunc(s.Remedies, func(r result.Remedy) bool { return r.Cause == key && !r.Refuted })
+		if i < 0 || told[key] {
+			continue
+		}
+		r := &s.Remedies[i]
+		if text := remedy(r); !told[text] {
+			told[text], some = true, append(some, r)
+		}
+		told[key] = true
+	}
+	return some
 }
 
 // saves describes the saving of a run without a cause, and its source; "" if it is negligible.
@@ -199,13 +229,4 @@ func saves(s *result.Summary, id cause.ID, how string) string {
 	default:
 		return fmt.Sprintf("saves %s %s (%s)", dur(saving), alone, how)
 	}
-}
-
-// advice returns the most promising remedy of a cause, or "".
-func advice(s *result.Summary, id cause.ID) string {
-	i := slices.IndexFunc(s.Remedies, func(r result.Remedy) bool { return r.Cause == id.Get().Key })
-	if i < 0 {
-		return ""
-	}
-	return remedy(&s.Remedies[i])
 }

@@ -15,10 +15,7 @@ import (
 // Advice is a proposed change, and its saving if it was simulated.
 type Advice struct {
 	result.Remedy
-	Tried   bool
-	Saved   int64
-	Refuted bool // by the simulation
-	Error   string
+	Error string
 }
 
 // Why prints the causes of a run's time above line rate, and a table of remedies: the least step time with each, and

@@ -61,4 +61,10 @@ type Remedy struct {
 	Says      string   `json:"says"`
 	Set       []string `json:"set,omitempty"`   // key=value, the form of --set
 	Needs     string   `json:"needs,omitempty"` // hardware that the fabric may lack
+	// Tried reports that the scenario was simulated with the change, and Saved the part of the step that this saved. A
+	// negative one means that the step takes longer.
+	Tried bool  `json:"tried,omitempty"`
+	Saved int64 `json:"saved_ps,omitempty"`
+	// Refuted reports that it saved less than 0.5 % of the step.
+	Refuted bool `json:"refuted,omitempty"`
 }

@@ -1,10 +1,13 @@
 package whatif
 
 import (
+	"cmp"
+	"runtime"
 	"slices"
 
-	"railyard/internal/cause"
+	"railyard/internal/exec"
 	"railyard/internal/facts"
+	"railyard/internal/parallel"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
@@ -18,21 +21,28 @@ const (
 	mostRemedies   = 5
 )
 
-// confirmHops limits the total packet-hops of runs that the user did not request: two tenths of a second.
-const confirmHops = 2_000_000
+// Limits of runs that the user did not request: the total packet-hops, about half a second, and the messages of a run
+// as flows.
+const (
+	confirmHops  = 8_000_000
+	confirmFlows = 2_000
+)
 
 // Small returns the limits of further runs that the user did not request, and false for a run that is too large for
 // them.
 func Small(of *result.Summary) (Limits, bool) {
-	small := of.PacketHops > 0 && of.PacketHops <= confirmHops/2
+	small := of.PacketHops > 0 && of.PacketHops <= confirmHops/4
+	if of.PacketHops == 0 { // flows
+		small = of.Flows.Count <= confirmFlows
+	}
 	return Limits{Hops: confirmHops, Time: unit.Time(10 * of.StepTime)}, small
 }
 
 // Confirm simulates a finished run without each of its largest causes and replaces the estimates of what that saves
-// by the results. It simulates the first remedy of each cause too, and drops one that saves less than
-// facts.LeastCost of the step for the next. It returns whether it changed the summary. Changes that cannot be
-// simulated within limits, whose packet-hops are the sum of all these runs, keep their estimate; so does a change
-// that removes another part.
+// by the results. It simulates remedies too, the first of each cause first, and sorts them by what they
+// save. It returns whether it changed the summary.
+// Changes that cannot be simulated within limits, whose packet-hops are the sum of all these runs, keep their
+// estimate; so does a change that removes another part.
 func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	if !of.Complete || of.Chain == nil || of.StepTime <= 0 {
 		return false
@@ -58,39 +68,45 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 		of.Chain.Saving[id], of.Chain.Beyond[id] = of.StepTime-o.Summary.StepTime, 0
 		of.Simulated = append(of.Simulated, id.Get().Key)
 	}
-	if len(of.Simulated) == 0 {
+	if len(of.Simulated) > 0 {
+		of.LimitSavings()
+	}
+	all, n := candidates(known, of), mostRemedies
+	if most > 0 && of.PacketHops > 0 {
+		n = int(min(mostRemedies, l.Hops/of.PacketHops))
+	}
+	if some := First(all, n); len(some) > 0 {
+		tryAll(some, p, of.StepTime, l)
+	} else if len(of.Simulated) == 0 {
 		return false
 	}
-	of.LimitSavings()
+	slices.SortStableFunc(all, func(a, b Remedy) int {
+		if a.Refuted != b.Refuted {
+			return map[bool]int{true: 1, false: -1}[a.Refuted]
+		}
+		return cmp.Compare(b.Saved, a.Saved)
+	})
 	of.Remedies = nil
-	var refuted []cause.Change
-	helps, runs := map[cause.ID]bool{}, 0
-	for _, r := range facts.Remedies(known, of) {
-		x, enough := r.Result(of), most == 0 || l.Hops >= of.PacketHops
-		if slices.ContainsFunc(refuted, func(c cause.Change) bool { return same(&c, &r.Change) }) {
-			continue
-		}
-		if changes(&r.Change) && !helps[r.Of] && runs < mostRemedies && enough {
-			o, err := Of(p).Run(&r.Change, l)
-			runs++
-			if err != nil {
-				l.Hops -= of.PacketHops
-			} else {
-				l.Hops -= o.Summary.PacketHops
-				saved := of.StepTime - o.Summary.StepTime
-				if helps[r.Of] = helpful(saved, of.StepTime); !helps[r.Of] {
-					refuted = append(refuted, r.Change)
-					continue
-				}
-				if x.Cause == result.OtherSetting {
-					x.Expected, x.Simulated = saved, true
-				}
-			}
-		}
-		of.Remedies = append(of.Remedies, x)
+	for _, r := range all {
+		r.Tried = r.Tried && r.Error == ""
+		of.Remedies = append(of.Remedies, r.Remedy)
 	}
 	return true
 }
 
-// helpful reports whether what a remedy saved of a step, in a simulation, is worth a word.
-func helpful(saved, step int64) bool { return float64(saved) >= facts.LeastCost*float64(step) }
+// tryAll simulates remedies on all cores.
+func tryAll(some []*Remedy, p *scenario.Plan, step int64, l Limits) {
+	if watch := l.Watch; watch != nil {
+		turn := make(chan struct{}, 1) // one observation at a time
+		l.Watch = func(at exec.Progress) bool {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			return watch(at)
+		}
+	}
+	var jobs []parallel.Job
+	for _, r := range some {
+		jobs = append(jobs, parallel.Job{Do: func() { r.Try(Of(p), step, l) }})
+	}
+	parallel.Run(jobs, runtime.GOMAXPROCS(0), 0)
+}

@@ -19,11 +19,12 @@ func TestLearn(t *testing.T) {
 		"transport.recovery=selective", "transport.write=only"}, Also: []cause.ID{cause.Reordering}}
 	saving, u := s.Chain.Saving, s.StepTime/100
 	all := []Remedy{
-		{Remedy: result.Remedy{Cause: key, Expected: 5 * u, Limit: "a NIC"}, change: without, Tried: true, Saved: 9 * u},
+		{Remedy: result.Remedy{Cause: key, Expected: 5 * u, Limit: "a NIC", Tried: true, Saved: 9 * u},
+			change: without},
 		{Remedy: result.Remedy{Cause: key, Expected: 5 * u}},
-		{Remedy: result.Remedy{Cause: "incast", Expected: 7 * u}, Tried: true, Saved: 6 * u},
-		{Remedy: result.Remedy{Cause: "incast", Expected: 7 * u}, Tried: true, Saved: 8 * u, Error: "interrupted"},
-		{Remedy: result.Remedy{Cause: "rate_not_given_back", Expected: 7 * u}, Tried: true, Saved: 8 * u},
+		{Remedy: result.Remedy{Cause: "incast", Expected: 7 * u, Tried: true, Saved: 6 * u}},
+		{Remedy: result.Remedy{Cause: "incast", Expected: 7 * u, Tried: true, Saved: 8 * u}, Error: "interrupted"},
+		{Remedy: result.Remedy{Cause: "rate_not_given_back", Expected: 7 * u, Tried: true, Saved: 8 * u}},
 	}
 	Learn(p, s, all)
 	for i, want := range []int64{9, 9, 7, 7, 8} {
@@ -36,7 +37,7 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%v, simulated %v", s.Chain.Saving, s.Simulated)
 	}
 	s.Simulated, s.DropsDown = nil, 4 // recovered in another way by the remedy
-	all[0].Remedy = result.Remedy{Cause: key, Expected: 5 * u}
+	all[0].Remedy = result.Remedy{Cause: key, Expected: 5 * u, Tried: true}
 	all[0].Saved = s.Chain.Costs(cause.Collision) + u
 	Learn(p, s, all)
 	if s.Chain.Saving != saving || len(s.Simulated) > 0 || all[0].Cause != result.OtherSetting {

@@ -15,42 +15,26 @@ import (
 // Remedy is a change of a run's scenario, and the time of a run with the change if one was made.
 type Remedy struct {
 	result.Remedy
-	Costs int64 `json:"costs_ps"` // of the cause
-
-	Tried bool   `json:"tried,omitempty"` // the scenario was run with the change:
-	Step  int64  `json:"step_ps,omitempty"`
-	Saved int64  `json:"saved_ps,omitempty"` // saved part of the step; negative: it takes longer
-	Error string `json:"error,omitempty"`
-	// Refuted reports that the run with the change saved less than facts.LeastCost of the step.
-	Refuted bool `json:"refuted,omitempty"`
+	Costs int64  `json:"costs_ps"`          // of the cause
+	Step  int64  `json:"step_ps,omitempty"` // with the change
+	Error string `json:"error,omitempty"`   // why the run with the change did not end
 
 	change cause.Change
 }
 
-// Remedies lists possible changes of a run, those of the leading cause first, without duplicates. What
-// Confirm refuted for the run is left out.
+// Remedies lists possible changes of a run, those of the leading cause first, without duplicates.
 func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 	if s.Chain == nil || s.StepTime <= 0 {
 		return nil
 	}
 	known := facts.Of(p)
 	facts.Count(known, s)
-	for _, r := range facts.Remedies(known, s) {
-		if slices.ContainsFunc(all, func(other Remedy) bool { return same(&other.change, &r.Change) }) {
-			continue
-		}
-		kept := slices.IndexFunc(s.Remedies, func(of result.Remedy) bool {
-			return of.Says == r.Says && slices.Equal(of.Set, r.Set)
+	for _, x := range candidates(known, s) {
+		i := slices.IndexFunc(s.Remedies, func(of result.Remedy) bool {
+			return of.Tried && of.Says == x.Says && slices.Equal(of.Set, x.Set)
 		})
-		if len(s.Simulated) > 0 && kept < 0 {
-			continue
-		}
-		x := Remedy{Remedy: r.Result(s), Costs: s.Chain.Costs(r.Of), change: r.Change}
-		if x.Cause == result.OtherSetting {
-			x.Costs = 0
-			if of := &s.Remedies[kept]; of.Cause == x.Cause { // Confirm has simulated it
-				x.Expected, x.Simulated = of.Expected, of.Simulated
-			}
+		if i >= 0 { // by Confirm
+			x.Remedy, x.Step = s.Remedies[i], s.StepTime-s.Remedies[i].Saved
 		}
 		all = append(all, x)
 	}
@@ -59,6 +43,21 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 		return append(all, bubble...)
 	}
 	return append(bubble, all...)
+}
+
+// candidates lists changes against causes of a run, those of the leading cause first, each once.
+func candidates(known *cause.Facts, s *result.Summary) (all []Remedy) {
+	for _, r := range facts.Remedies(known, s) {
+		if slices.ContainsFunc(all, func(other Remedy) bool { return same(&other.change, &r.Change) }) {
+			continue
+		}
+		x := Remedy{Remedy: r.Result(s), Costs: s.Chain.Costs(r.Of), change: r.Change}
+		if x.Cause == result.OtherSetting {
+			x.Costs = 0
+		}
+		all = append(all, x)
+	}
+	return all
 }
 
 // bubbleRemedies lists schedules and microbatches with a smaller pipeline bubble, which the model, the framework and
@@ -133,10 +132,8 @@ func First(all []Remedy, n int) (some []*Remedy) {
 	}
 }
 
-// CanTry reports whether a scenario can be run with a remedy: some are advice in words.
-func (r *Remedy) CanTry() bool { return changes(&r.change) }
-
-func changes(c *cause.Change) bool { return len(c.Set) > 0 || c.Edited() }
+// CanTry reports whether a scenario is still to be run with a remedy: some are advice in words.
+func (r *Remedy) CanTry() bool { return !r.Tried && (len(r.change.Set) > 0 || r.change.Edited()) }
 
 // Try runs the scenario with a remedy and notes what that saves of a step.
 func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
@@ -147,7 +144,11 @@ func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
 		return
 	}
 	r.Step, r.Saved = o.Summary.StepTime, step-o.Summary.StepTime
-	r.Refuted = !helpful(r.Saved, step)
+	if r.Refuted = float64(r.Saved) < facts.LeastCost*float64(step); r.Cause == result.OtherSetting {
+		r.Expected, r.Limit, r.Simulated = max(0, r.Saved), "", true
+	} else if r.Saved > r.Expected {
+		r.Expected, r.Limit = r.Saved, ""
+	}
 }
 
 // Learn corrects the estimates of a run by its simulated remedies. A remedy that is the run without its cause replaces

@@ -76,6 +76,9 @@ export interface Remedy {
   says: string;
   set?: string[];
   needs?: string;
+  tried?: boolean;
+  saved_ps?: number;
+  refuted?: boolean;
 }
 
 export interface BusiestNIC {

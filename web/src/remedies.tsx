@@ -39,11 +39,14 @@ export function useCards(info: Info, data?: Answer) {
       remedy,
       done,
       job: mine.find((j) => same(j.sets, remedy.set)),
-      saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.expected_ps,
+      saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.tried ? remedy.saved_ps! : remedy.expected_ps,
     };
   });
-  return cards.sort((a, b) => Number(!!b.done) - Number(!!a.done) || b.saves - a.saves || Number(!!b.remedy.set) - Number(!!a.remedy.set));
+  return cards.sort((a, b) => Number(known(b)) - Number(known(a)) || b.saves - a.saves || Number(!!b.remedy.set) - Number(!!a.remedy.set));
 }
+
+/** known reports whether a card's saving is that of a simulation with the remedy, and no upper limit. */
+const known = (c: Card) => !!c.done || !!c.remedy.tried;
 
 /** limitOf is the source of a remedy's upper limit: the account of the step has the same for its cause. */
 function limitOf(r: Remedy): string {
@@ -57,8 +60,8 @@ const by = (r: Remedy) => (r.limit ? ", limited by the busiest NIC" : r.simulate
 
 /** largest is the largest saving of remedies in words, and its share of the step: of a run, else an upper limit. */
 export function largest(cards: Card[], step: number): string {
-  const done = cards.filter((c) => c.done && c.saves > 0).sort((a, b) => b.saves - a.saves)[0];
-  const top = done ?? cards.filter((c) => !c.done && c.remedy.set && c.saves >= least * step).sort((a, b) => b.saves - a.saves)[0];
+  const done = cards.filter((c) => (c.done ? c.saves > 0 : c.remedy.tried && c.saves >= least * step)).sort((a, b) => b.saves - a.saves)[0];
+  const top = done ?? cards.filter((c) => !known(c) && c.remedy.set && c.saves >= least * step).sort((a, b) => b.saves - a.saves)[0];
   if (!top) return "";
   const words = `${f.begin(top.remedy.says)} saves ${done ? "" : "at most "}${f.time(top.saves)} (${f.percent(top.saves / step)})`;
   return `${words}${done ? "" : by(top.remedy)}.`;
@@ -71,7 +74,7 @@ export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; ste
   const [error, fail] = useState("");
   const all = cards.filter((c) => (c.done ? c.saves > 0 : c.saves >= least * step));
   // Remedies of one cause have one limit until they are run: the first has the card, and the others are in it.
-  const ties = (a: Card, b: Card) => !a.done && !b.done && !a.job && !b.job && a.remedy.cause === b.remedy.cause && a.saves === b.saves;
+  const ties = (a: Card, b: Card) => !known(a) && !known(b) && !a.job && !b.job && a.remedy.cause === b.remedy.cause && a.saves === b.saves;
   const good = all.filter((c, i) => !all.slice(0, i).some((d) => ties(c, d))).slice(0, 3);
   const small = cards.filter((c) => !c.done && c.saves < least * step).sort((a, b) => b.saves - a.saves)[0];
   const first = good.find((c) => c.remedy.set);
@@ -164,7 +167,7 @@ export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; ste
 /** Saving is the figure of a complete run and a bar from 0 to the step, or the upper limit and its reason. */
 function Saving({ c, step }: { c: Card; step: number }) {
   const share = c.saves / step;
-  if (!c.done)
+  if (!known(c))
     return (
       <>
         <p class="saves" data-saves={c.saves}>
@@ -196,7 +199,7 @@ function State({ c }: { c: Card }) {
       ? ["running", `running${j.total_bytes > 0 ? ` · ${f.percent(j.delivered_bytes / j.total_bytes)}` : ""}`]
       : j?.state === "failed"
         ? ["failed", `failed: ${j.error?.slice(0, 120)}`]
-        : ["", c.remedy.set ? "not run" : "advice"];
+        : ["", c.remedy.tried ? "simulated" : c.remedy.set ? "not run" : "advice"];
   return (
     <span class={`state ${kind}`}>
       <i />

@@ -23,7 +23,8 @@ func (a *Answer) lost(s *result.Summary) {
 		c := id.Get()
 		x := StepLoss{CauseInfo: CauseInfo{c.Key, c.Name, c.Color, c.About}, Own: account.Own[id],
 			Reaction: account.Reaction[id], Saving: account.Saving[id]}
-		if i := slices.IndexFunc(s.Remedies, func(r result.Remedy) bool { return r.Cause == c.Key }); i >= 0 {
+		of := func(r result.Remedy) bool { return r.Cause == c.Key && !r.Refuted }
+		if i := slices.IndexFunc(s.Remedies, of); i >= 0 {
 			x.Remedy = &s.Remedies[i]
 		}
 		if slices.ContainsFunc(rows, func(r report.Loss) bool { return r.Cause == id }) {
