@@ -35,10 +35,10 @@ func (c *Candidate) Exposed() float64 { return c.Tensor + c.Pipeline + c.Data + 
 func (c *Candidate) sum(in SearchInput) {
 	c.Seconds = c.Compute + c.Bubble + c.Exposed() + c.Optimizer + c.Host
 	all := float64(c.Layout.Global() * in.Training.Seq)
-	gpus := float64(c.Layout.GPUs())
-	peak := gpus * in.Training.PeakOf(in.Site.GPU)
-	c.MFU = in.Training.Model.StepFLOPs(int64(all), in.Training.Seq) / (c.Seconds * peak)
-	c.TokensGPU = all / c.Seconds / gpus
+	gpus := c.Layout.GPUs()
+	c.MFU = in.Training.Model.StepFLOPs(int64(all), in.Training.Seq) /
+		(c.Seconds * in.Site.peak(&in.Training, gpus))
+	c.TokensGPU = all / c.Seconds / float64(gpus)
 }
 
 // Step returns a layout's step for the workload builder.

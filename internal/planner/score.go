@@ -85,6 +85,6 @@ func (in SearchInput) score(l partition.Layout) (*Scored, error) {
 	if by := in.Training.Software; by != nil {
 		s.Software = by.String()
 	}
-	s.TFLOPs = s.MFU * in.Training.PeakOf(in.Site.GPU) / 1e12
+	s.TFLOPs = s.MFU * in.Site.peak(&in.Training, 1) / 1e12
 	return s, nil
 }

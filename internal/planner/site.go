@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"math"
 
 	"railyard/internal/coll"
@@ -8,6 +9,7 @@ import (
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/topo"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -33,16 +35,14 @@ type Site struct {
 	Spread    bool      // packets or flowlets are spread: flows do not collide
 	QPs       int       // number of queue pairs of a transfer
 	Waste     float64   // factor by which congestion control lengthens transfers between servers
+	Others    float64   // mean peak rate of all GPUs over that of GPU, the slowest; 0 is 1
+	Mixed     bool      // servers differ; all are estimated as the one with the least NIC rate per GPU
 }
 
-// SiteOf describes a fabric as a site.
+// SiteOf describes a fabric as a site: its servers as the one with the least NIC rate per GPU.
 func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
-	s := Site{GPU: gpu, GPUs: gpus, PerServer: g.PerDomain(), NVLink: nvlink, Ratio: 1, Upper: 1, QPs: 1}
-	nic := g.NICs[0]
-	for _, l := range nic.Links {
-		s.NIC += g.Links[l].Rate
-	}
-	s.NIC = s.NIC * unit.Rate(len(g.NICs)) / unit.Rate(g.TotalGPUs())
+	s := Site{GPU: gpu, GPUs: gpus, NVLink: nvlink, Ratio: 1, Upper: 1, QPs: 1}
+	nic := s.leastServer(g)
 	leaf := g.Links[nic.Links[0]].A
 	if g.Nodes[leaf].Role == topo.Host {
 		leaf = g.Links[nic.Links[0]].B
@@ -84,6 +84,39 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 		}
 	}
 	return s
+}
+
+// leastServer sets what the server with the least NIC rate per GPU has, of equal ones the one with the fewest GPUs that
+// share NVLink, and returns one of its NICs.
+func (s *Site) leastServer(g *topo.Graph) (of *topo.NIC) {
+	rates, nics := make([]unit.Rate, len(g.Hosts)), make([]*topo.NIC, len(g.Hosts))
+	for i := range g.NICs {
+		n := &g.NICs[i]
+		for _, l := range n.Links {
+			rates[n.Host] += g.Links[l].Rate
+		}
+		if nics[n.Host] == nil {
+			nics[n.Host] = n
+		}
+	}
+	for host, n := range nics {
+		first, last := g.GPUsOf(host)
+		if n == nil || first == last {
+			continue
+		}
+		rate := rates[host] / unit.Rate(last-first)
+		first, last = g.GPUsIn(g.DomainOf(host))
+		s.Mixed = s.Mixed || of != nil && (rate != s.NIC || last-first != s.PerServer)
+		if of == nil || rate < s.NIC || rate == s.NIC && last-first < s.PerServer {
+			of, s.NIC, s.PerServer = n, rate, last-first
+		}
+	}
+	return of
+}
+
+// peak is the rate of all GPUs together in a training's precision.
+func (s *Site) peak(t *workload.Training, gpus int) float64 {
+	return float64(gpus) * t.PeakOf(s.GPU) * cmp.Or(s.Others, 1)
 }
 
 func (s Site) check() error {

@@ -23,6 +23,7 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, c planner.
 		in.Training.Model.Name, unit.ShowCount(in.Site.GPUs), strings.ToUpper(in.Site.GPU.Name),
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), unit.ShowCount(len(r.Candidates)),
 		unit.ShowCount(r.Tried)))
+	mixed(w, &in.Site)
 	if p := in.Training.Precision; p != workload.BF16 && p != "" {
 		report.Wrap(w, "", fmt.Sprintf("Matrix products in %s; MFU is of the GPU's peak in %[1]s", p))
 	}

@@ -28,6 +28,7 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin strin
 		efficiency(w, in, origin)
 	}
 	nearest(w, in, s.Nearest)
+	mixed(w, &in.Site)
 	report.Wrap(w, "", fmt.Sprintf("%s %s, %s sequences of %s tokens per step in %s; %s tokens/s and %s TFLOP/s per GPU", unit.ShowCount(s.Layout.GPUs()), strings.ToUpper(in.Site.GPU.Name),
 		unit.ShowCount(in.Training.GlobalBatch), unit.ShowCount(in.Training.Seq), in.Training.Precision,
 		unit.Digits(s.TokensGPU), unit.Digits(s.TFLOPs)))
@@ -43,6 +44,14 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin strin
 	sequenceParallel(w, &s.Layout)
 	if s.Layout.GPUs() > 1 {
 		contention(w, s.Layout.EP > 1)
+	}
+}
+
+// mixed prints what is estimated where servers differ.
+func mixed(w io.Writer, s *planner.Site) {
+	if s.Mixed {
+		report.Labelled(w, "note: ", fmt.Sprintf("servers differ: estimated as if all had %s (%s) that share NVLink, and %s of NIC rate per GPU",
+			unit.Plural(s.PerServer, "GPU"), strings.ToUpper(s.GPU.Name), s.NIC.Show()))
 	}
 }
 

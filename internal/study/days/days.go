@@ -205,9 +205,13 @@ func (c *Question) fromFailure(in *goodput.Input, plan *scenario.Plan) {
 // fromJob fills in values without a flag.
 func (c *Question) fromJob(in *goodput.Input, plan *scenario.Plan, size *string) {
 	c.fromFailure(in, plan)
-	first, last := plan.Graph.GPUsOf(0)
-	in.PerServer = max(1, last-first)
-	gpus := plan.Graph.TotalGPUs()
+	gpus, hosts := plan.Graph.TotalGPUs(), 0
+	for host := range plan.Graph.Hosts {
+		if first, last := plan.Graph.GPUsOf(host); last > first {
+			hosts++
+		}
+	}
+	in.PerServer = (gpus + hosts - 1) / max(1, hosts) // the mean of servers that differ
 	if t := plan.Jobs[0].Training; t != nil {
 		gpus = t.Layout.GPUs()
 		if t.Fold {

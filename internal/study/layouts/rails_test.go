@@ -1,10 +1,12 @@
 package layouts
 
 import (
+	"math"
 	"testing"
 
 	"railyard/internal/planner"
 	"railyard/internal/scenario"
+	"railyard/unit"
 )
 
 const eight = "server: {gpus: 8, nics: 8}\n"
@@ -50,6 +52,27 @@ func TestRails(t *testing.T) {
 func TestSiteOf(t *testing.T) {
 	_, p := parsed(t, "{kind: rail, segments: 4, hosts: 16, spines: 4, uplinks: 2, host_link: {rate: 200Gbps}}", eight)
 	if s := SiteOf(p, 512); s.PerServer != 8 || s.Latency != 2*p.NICs.Latency+2e6 || s.NVLatency != p.NVLatency {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Servers that differ are estimated as the one with the least NIC rate per GPU, and MFU is of the peak of all.
+func TestMixedServers(t *testing.T) {
+	const fabric = `
+  types:
+    old: {gpus: 4, nics: 2, nic_rate: 200Gbps, gpu: a100}
+    new: {gpus: 8, nics: 4, nic_rate: 400Gbps, gpu: h100}
+    leaf: {ports: 64x400Gbps}
+  nodes: {old: {type: old, count: 3}, new: {type: new, count: 3}, leaf: {type: leaf, count: 1}}
+  cables: [{from: old, to: leaf}, {from: new, to: leaf}]`
+	_, p := parsed(t, fabric, "")
+	s := SiteOf(p, 36)
+	mean := (12*312 + 24*989.) / 36 / 312 // peaks in TFLOP/s
+	if s.GPU.Name != "a100" || s.PerServer != 4 || s.NIC != 100*unit.Gbps || !s.Mixed || math.Abs(s.Others/mean-1) > 0.001 {
+		t.Errorf("%+v, the mean of peaks is %.3f of the least", s, mean)
+	}
+	_, p = parsed(t, "{kind: rail, hosts: 4, spines: 2}", eight)
+	if s := SiteOf(p, 32); s.Mixed || s.Others != 1 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -33,6 +33,12 @@ func SiteOf(plan *scenario.Plan, gpus int) planner.Site {
 	if plan.Shape.Pods > 1 {
 		s.Pod = plan.Shape.Hosts * plan.Shape.Segments
 	}
+	sum := 0.0
+	for gpu := range gpus {
+		sum += plan.KindOf(gpu).GPU.BF16
+	}
+	s.Others = sum / (float64(gpus) * slow.GPU.BF16)
+	s.Mixed = s.Mixed || s.Others > 1
 	s.Spread, s.QPs = !plan.LB.Fixed(), max(1, plan.QPs)
 	return s
 }
