@@ -10,9 +10,11 @@ var collision = Cause{ID: Collision, Key: "hash_collision", Name: "ECMP hash col
 			all = append(all, c)
 		}
 		if f.Transport == "roce" && f.LB == "ecmp" {
-			all = append(all, Change{Says: "four queue pairs per connection", Set: []string{"transport.qps=4"}},
-				Change{Says: "flowlet switching", Needs: "switches with dynamic load balancing",
+			all = append(all, Change{Says: "four queue pairs per connection", Set: []string{"transport.qps=4"}})
+			if !f.Channels {
+				all = append(all, Change{Says: "flowlet switching", Needs: "switches with dynamic load balancing",
 					Set: []string{"lb=flowlet"}})
+			}
 		}
 		return all
 	}}

@@ -27,6 +27,7 @@ type Facts struct {
 	WriteOnly  bool    // each packet carries its address
 	Lossless   bool    // PFC protects the queue of data
 	PFC        bool    // PFC protects some queue
+	ToLossless string  // the setting that puts data of a lossy queue into one with PFC; "": none does
 	Trims      bool    // the queue of data trims
 	Scheduled  bool    // a scheduled fabric
 	Queue      string  // number of the queue of data
@@ -39,6 +40,7 @@ type Facts struct {
 	FabricRate unit.Rate // rate of the fastest link between switches; 0: no such link
 	Uplinks    int       // fabric.uplinks; 0: the kind has no such key
 	Switches   int       // tiers of switches with several paths: 0 where a fabric has one switch per rail
+	Channels   bool      // cables between switches are channels, over whose members switches hash
 	Ports      int       // of a NIC
 	Bond       string    // server.bond
 	QPs        int       // per pair of GPUs
@@ -155,11 +157,16 @@ func sprays(f *Facts) Change {
 		return Change{Impossible: "a scheduled fabric already sprays cells over all links"}
 	case f.LB == "dimension-order" || f.LB == "minimal":
 		return otherPaths(f)
+	case f.Channels && (f.LB != "ecmp" || f.Transport != "roce"):
+		return Change{Impossible: "switches hash over the members of channels"}
 	case f.Transport != "roce":
 		return Change{Says: "spraying over all paths", Set: []string{"lb=spray-least"}}
 	}
 	c := Change{Says: "per-packet spraying",
 		Set: []string{"lb=spray-least"}, Also: []ID{Reordering}}
+	if f.Channels {
+		c.Says, c.Set = "per-packet spraying by source ports (REPS)", []string{"lb=reps"}
+	}
 	if f.Ports > 1 && f.Bond == "hash" && f.QPs >= f.Ports {
 		c.Set = append(c.Set, "server.bond=affinity")
 	}

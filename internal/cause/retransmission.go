@@ -10,6 +10,9 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 			all = append(all, Change{Says: "the headroom that links need", Needs: "buffer for it",
 				Set: []string{"switch.queues." + f.Queue + ".headroom=0B"}})
 		}
+		if f.full() && f.ToLossless != "" {
+			all = append(all, Change{Says: "a DSCP that PFC protects (NCCL_IB_TC is four times the DSCP)", Set: []string{f.ToLossless}})
+		}
 		early := "transport.nak_after=0" // without overtaking, a gap is immediately a loss
 		switch inOrder := !f.Overtakes && f.NakAfter > 0; {
 		case f.Transport == "roce" && f.Recovery == "go-back-n":

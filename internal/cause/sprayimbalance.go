@@ -8,7 +8,7 @@ var sprayImbalance = Cause{ID: SprayImbalance, Key: "spray_imbalance", Name: "sp
 	Advice:  "use congestion control that tolerates short queues, or add links between switches",
 	Without: func(f *Facts) Change { return fastFabric(f, Oversubscription) },
 	Remedies: func(f *Facts) (all []Change) {
-		if f.Transport == "roce" && f.LB != "spray-least" {
+		if f.Transport == "roce" && f.LB != "spray-least" && !f.Channels {
 			all = append(all, Change{Says: "spraying to the shortest queue", Needs: "switches that compare queues",
 				Set: []string{"lb=spray-least"}})
 		}

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -23,12 +24,15 @@ var blind = map[string]bool{"none": true, "dcqcn": true}
 // unknown until Count adds it.
 func Of(p *scenario.Plan) *cause.Facts {
 	g, s := p.Graph, p.Default()
+	if len(p.Jobs) == 1 { // it may have a class of its own
+		s = &p.Services[p.Jobs[0].Service]
+	}
 	file := p.Settled()
 	f := &cause.Facts{Transport: scenario.RoCE, CC: s.CC.Name, Delays: !blind[s.CC.Name],
 		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly, Mixes: p.Mixes(),
 		Overtakes: p.Overtakes(), NakAfter: p.RC.NakAfter,
 		PFC: p.Spec.LosslessMask() != 0, Scheduled: p.Scheduled != nil, Kind: p.Shape.Kind,
-		Bond: p.NICs.Bond, QPs: p.QPs, PCIe: p.NICs.PCIe,
+		Bond: p.NICs.Bond, QPs: p.QPs, PCIe: p.NICs.PCIe, Channels: len(g.Channels) > 0,
 		SlowPCIe: p.NICs.PCIe > 0 || len(p.Buses) > 0,
 		Events:   len(p.Events) > 0, Storms: p.Storms(), Jobs: len(p.Jobs),
 		Reorder: p.NICs.Reorder.Bytes, ReorderEntries: p.NICs.Reorder.Entries,
@@ -52,6 +56,7 @@ func Of(p *scenario.Plan) *cause.Facts {
 	queue := &p.Spec.Queues[number]
 	f.Queue = strconv.Itoa(int(number))
 	f.Lossless, f.Trims, f.XOff, f.Limit = queue.Lossless, queue.Trim, queue.XOff, queue.Limit
+	f.ToLossless = toLossless(p, &file, s)
 	f.Headroom = queue.Headroom
 	if f.Kind == "rail" || f.Kind == "pod" {
 		f.Uplinks = file.Fabric.Uplinks
@@ -158,4 +163,29 @@ func CountPath(f *cause.Facts, s *result.Summary) {
 // IsFabric reports whether a link joins two switches.
 func IsFabric(g *topo.Graph, l *topo.Link) bool {
 	return g.Nodes[l.A].Role != topo.Host && g.Nodes[l.B].Role != topo.Host
+}
+
+// toLossless is the setting of a DSCP whose queue has PFC, for data whose queue has none; "" where no queue has it, or
+// jobs choose DSCPs apart.
+func toLossless(p *scenario.Plan, file *scenario.File, of *scenario.Service) string {
+	key := "transport.data_dscp"
+	for i := range file.Jobs {
+		switch {
+		case file.Jobs[i].DSCP == nil:
+		case len(file.Jobs) > 1:
+			return ""
+		default:
+			key = "jobs[0].dscp"
+		}
+	}
+	protects := func(dscp int) bool { return p.Spec.Queues[p.Spec.DSCP[dscp]].Lossless }
+	if protects(int(of.DSCP)) {
+		return ""
+	}
+	for dscp := range p.Spec.DSCP {
+		if protects(dscp) {
+			return fmt.Sprintf("%s=%d", key, dscp)
+		}
+	}
+	return ""
 }

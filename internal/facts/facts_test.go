@@ -50,6 +50,27 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Data of a queue without PFC has the setting that puts it into one with: of the job, if that has a class of its own.
+func TestToLossless(t *testing.T) {
+	job := strings.Replace(rails, "workload: {", "jobs: [{name: a, gpus: 8, dscp: 26, ", 1)
+	job = strings.Replace(job, "1MB}}}", "1MB}}}]", 1)
+	for _, c := range []struct {
+		text, want string
+		sets       []string
+	}{{rails, "", nil}, {rails, "transport.data_dscp=24", []string{"transport.data_dscp=26"}},
+		{rails, "", []string{"transport.data_dscp=26", "switch.pfc=false"}}, {job, "jobs[0].dscp=24", nil}} {
+		p := planOf(t, c.text, c.sets...)
+		if f := Of(p); f.ToLossless != c.want || f.Lossless != (c.want == "" && len(c.sets) == 0) {
+			t.Errorf("%v: %q, lossless %v", c.sets, f.ToLossless, f.Lossless)
+		}
+		if c.want != "" {
+			if f := Of(planOf(t, c.text, append(c.sets, c.want)...)); !f.Lossless || f.ToLossless != "" {
+				t.Errorf("%v: still lossy", c.sets)
+			}
+		}
+	}
+}
+
 // A failure is unmet if routes that changed for it moved no connection, and no packet was lost on the way.
 func TestUnmet(t *testing.T) {
 	const event = "events: [{link: 'seg-1-rail-1:Eth3', at: 50us, up: false, detect: 10us, converge: 20us}]\n"

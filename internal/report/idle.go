@@ -92,7 +92,7 @@ func Idle(s *result.Summary) (lines []string) {
 	if x := (idle{time: s.Bubble}); x.large(s) {
 		lines = append(lines, fmt.Sprintf("Pipeline bubble: %s: more microbatches, workload.training.schedule=interleaved with vpp, or zero-bubble reduce it; railyard plan search compares layouts.", share(s.Bubble)))
 	}
-	if x := (idle{time: s.Waiting}); x.large(s) {
+	if x := (idle{time: s.Waiting}); x.large(s) && s.Complete { // else ranks wait for those that were lost
 		line := fmt.Sprintf("W%s: %s.", waitingFor(s)[1:], share(s.Waiting))
 		if len(s.WaitedFor) > 0 {
 			if top := &s.WaitedFor[0]; top.Path > 0 {
