@@ -343,3 +343,19 @@ func TestPausesBehindIncast(t *testing.T) {
 		t.Errorf("pauses %d ps, reaction to them %d, incast %d", own, reaction, incast)
 	}
 }
+
+// TestPlaceOfFailure checks that capacity that failed is missing at the failed link, until routes left it.
+func TestPlaceOfFailure(t *testing.T) {
+	_, s, _ := runAll(t, `
+seed: 3
+fabric: {kind: rail, segments: 2, hosts: 2, spines: 2, uplinks: 1, host_link: {rate: 200Gbps, cable: 5m},
+  fabric_link: {rate: 400Gbps, cable: 50m}}
+server: {gpus: 4, nics: 4}
+transport: {qps: 2}
+failures: [{link: "seg-1-rail-1:Eth3", at: 300us, until: 5ms, converge: 1ms}]
+workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
+`)
+	if at := placeOf(s, cause.FailedCapacity); at != "spine-1:Eth1 → seg-1-rail-1" || s.Places[0].At != 800_000_000 {
+		t.Errorf("%+v", s.Places)
+	}
+}

@@ -37,6 +37,9 @@ func (b *blamer) places(s *result.Summary, t *result.Tables) (all []result.Cause
 		if at, port := longestFor(id, s, t.PauseRoots); port >= 0 {
 			row = result.CollectiveRow{Port: port, At: at, End: at}
 		}
+		if at, port := b.outageOf(id, s, t.Ports); port >= 0 {
+			row = result.CollectiveRow{Port: port, At: at, End: at}
+		}
 		if row.Port < 0 || !b.queuesFor(id, s, t, row.Port) {
 			continue
 		}
@@ -90,4 +93,36 @@ func longestFor(id cause.ID, s *result.Summary, pauses []result.PauseRootRow) (a
 		}
 	}
 	return at, root.Port
+}
+
+// outageOf returns the failed link's port that lost most packets, and the middle of the time until routes had left it,
+// as the place of failed capacity and of retransmissions of what failures lost. Port is -1 for other causes, and where
+// no failed link lost a packet.
+func (b *blamer) outageOf(id cause.ID, s *result.Summary, ports []result.PortRow) (at int64, port int32) {
+	port = -1
+	if id != cause.FailedCapacity && (id != cause.Retransmission || 2*s.DropsDown < s.Drops) || s.DropsDown == 0 {
+		return 0, port
+	}
+	most := int64(1)
+	for link, events := range b.r.lives {
+		for i := range events {
+			e := &events[i]
+			if e.Up {
+				continue
+			}
+			end := s.StepTime
+			if e.Heard {
+				end = min(end, int64(e.At+e.Converge))
+			}
+			if i+1 < len(events) {
+				end = min(end, int64(events[i+1].At))
+			}
+			for _, p := range []int32{int32(2 * link), int32(2*link + 1)} {
+				if lost := ports[p].Drops; lost > most || lost == most && (port < 0 || p < port) {
+					most, port, at = lost, p, (int64(e.At)+end)/2
+				}
+			}
+		}
+	}
+	return at, port
 }

@@ -124,9 +124,6 @@ func (a *Answer) failed(r *Directory) (err error) {
 	if c.ID != cause.FailedCapacity && (c.ID != cause.Retransmission || 2*r.Summary.DropsDown < r.Summary.Drops) {
 		return nil
 	}
-	if a.Failure, err = r.failurePicture(); err == nil && a.Failure != nil {
-		f := a.Failure
-		a.Place = &result.CausePlace{Cause: c.Key, Port: f.Port, Name: f.Name, At: f.Down + (f.Routes-f.Down)/2}
-	}
+	a.Failure, err = r.failurePicture()
 	return err
 }
