@@ -67,6 +67,8 @@ func Answer(s *result.Summary) string {
 		if head += ", MFU " + percent(s.MFU); s.IdleGPUs > 0 {
 			head += fmt.Sprintf(", %d of %d GPUs idle", s.IdleGPUs, s.TrainingGPUs+s.IdleGPUs)
 		}
+	} else if computes(s) {
+		head += fmt.Sprintf(", %s compute", percent(float64(s.Compute)/float64(s.StepTime)))
 	} else if c := s.Collectives; len(c) == 1 && c[0].Bound > 0 {
 		share := 100 * c[0].BusBW / c[0].Bound
 		switch bound := AtBound(s); {
@@ -92,7 +94,8 @@ const nearBound = 0.95
 // them, too.
 func AtBound(s *result.Summary) bool {
 	c := s.Collectives
-	if s.MFU > 0 || len(c) != 1 || c[0].Bound <= 0 || c[0].BusBW < nearBound*c[0].Bound || s.Chain == nil {
+	if s.MFU > 0 || computes(s) || len(c) != 1 || s.Chain == nil || c[0].Bound <= 0 ||
+		c[0].BusBW < nearBound*c[0].Bound {
 		return false
 	}
 	most := idleOf(s).time
@@ -103,6 +106,9 @@ func AtBound(s *result.Summary) bool {
 	}
 	return float64(most) <= (1-nearBound)*float64(s.StepTime)
 }
+
+// computes reports whether computation is most of a step.
+func computes(s *result.Summary) bool { return 2*s.Compute > s.StepTime }
 
 // approximate reports whether a run simulated flows or reused packets.
 func approximate(s *result.Summary) bool {
