@@ -38,7 +38,7 @@ type runCmd struct {
 	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
 	CountTo string             `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`
-	Confirm string             `help:"Simulate the run again without each main cause: always, never, or auto: if below 2 million packet-hops" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
+	Confirm string             `help:"Simulate small runs again without main causes and with remedies (auto), all runs (always) or none (never)" placeholder:"WHEN" default:"auto" enum:"auto,always,never"`
 	Expect  []string           `help:"Check a figure of summary.json ('step_time < 550ms', drops=0); repeatable; exit code 4: not met" group:"Checks" placeholder:"CONDITION" sep:"none"`
 	JUnit   string             `help:"Write the checks as JUnit XML" group:"Checks" placeholder:"FILE.xml" name:"junit" with:"expect"`
 	Memory  string             `help:"Memory limit (available memory)" placeholder:"SIZE"`
@@ -194,7 +194,7 @@ func (c *runCmd) audit(run *fidelity.Simulation, plan *scenario.Plan) error {
 	return nil
 }
 
-// confirm simulates a run again without its main cause, if requested or fast.
+// confirm simulates a run again without its main causes and with remedies, if requested or fast.
 func (c *runCmd) confirm(plan *scenario.Plan, s *result.Summary, memory unit.Bytes, watch exec.Observer) bool {
 	limits, small := whatif.Small(s)
 	if c.Confirm == "never" || c.Confirm != "always" && !small {

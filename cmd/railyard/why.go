@@ -110,7 +110,7 @@ func (c *whyCmd) try(e *env, of *whatif.Scenario, s *result.Summary, all []whati
 			return fmt.Errorf("%w after %d of %d remedies; nothing was written", runner.ErrInterrupted, i, n)
 		}
 	}
-	if n > 0 && !slices.ContainsFunc(some, func(r *whatif.Remedy) bool { return r.Error == "" }) {
+	if n > 0 && !slices.ContainsFunc(all, func(r whatif.Remedy) bool { return r.Tried && r.Error == "" }) {
 		return input.Fault(fmt.Errorf("no remedy was simulated: %s", some[0].Error))
 	}
 	return nil

@@ -10,7 +10,7 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 			all = append(all, Change{Says: "the headroom that links need", Needs: "buffer for it",
 				Set: []string{"switch.queues." + f.Queue + ".headroom=0B"}})
 		}
-		if f.full() && f.ToLossless != "" {
+		if f.full() && f.ToLossless != "" && f.Transport == "roce" && !f.Trims {
 			all = append(all, Change{Says: "a DSCP that PFC protects (NCCL_IB_TC is four times the DSCP)", Set: []string{f.ToLossless}})
 		}
 		early := "transport.nak_after=0" // without overtaking, a gap is immediately a loss

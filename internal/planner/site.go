@@ -86,29 +86,35 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 	return s
 }
 
-// leastServer sets what the server with the least NIC rate per GPU has, of equal ones the one with the fewest GPUs that
-// share NVLink, and returns one of its NICs.
+// leastServer sets what the servers that share NVLink have where the NIC rate per GPU is least, of equal ones where the
+// fewest GPUs share it, and returns one of their NICs.
 func (s *Site) leastServer(g *topo.Graph) (of *topo.NIC) {
-	rates, nics := make([]unit.Rate, len(g.Hosts)), make([]*topo.NIC, len(g.Hosts))
+	rates, nics := make([]unit.Rate, g.Domains()), make([]*topo.NIC, g.Domains())
 	for i := range g.NICs {
 		n := &g.NICs[i]
+		d := g.DomainOf(n.Host)
 		for _, l := range n.Links {
-			rates[n.Host] += g.Links[l].Rate
+			rates[d] += g.Links[l].Rate
 		}
-		if nics[n.Host] == nil {
-			nics[n.Host] = n
+		if nics[d] == nil {
+			nics[d] = n
 		}
 	}
-	for host, n := range nics {
-		first, last := g.GPUsOf(host)
+	for d, n := range nics {
+		first, last := g.GPUsIn(d)
 		if n == nil || first == last {
 			continue
 		}
-		rate := rates[host] / unit.Rate(last-first)
-		first, last = g.GPUsIn(g.DomainOf(host))
+		rate := rates[d] / unit.Rate(last-first)
 		s.Mixed = s.Mixed || of != nil && (rate != s.NIC || last-first != s.PerServer)
 		if of == nil || rate < s.NIC || rate == s.NIC && last-first < s.PerServer {
 			of, s.NIC, s.PerServer = n, rate, last-first
+		}
+	}
+	if of == nil { // GPUs use NICs of servers that have none
+		of, s.PerServer = &g.NICs[0], g.PerDomain()
+		for _, r := range rates {
+			s.NIC += r / unit.Rate(g.TotalGPUs())
 		}
 	}
 	return of

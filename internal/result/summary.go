@@ -126,8 +126,8 @@ type Summary struct {
 	Transport  string `json:"transport,omitempty"` // description, if it is not RC
 
 	Step
-	NVLinkLatency int64 `json:"nvlink_latency_ps,omitempty"` // of Chain's latency, inside servers and NVLink domains
-	StoredLatency int64 `json:"stored_latency_ps,omitempty"` // of Chain's latency, what cut-through switches lack
+	NVLinkLatency int64 `json:"nvlink_latency_ps,omitempty"` // part of Chain's latency that messages inside servers and NVLink domains take
+	StoredLatency int64 `json:"stored_latency_ps,omitempty"` // part of it in which switches wait for whole packets
 	// Simulated lists the causes, by key, whose saving (Chain) was simulated by a run without them. Other savings
 	// are the model's estimates.
 	Simulated []string `json:"saving_simulated,omitempty"`

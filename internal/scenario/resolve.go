@@ -113,6 +113,7 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 			return nil, d.placed(err)
 		}
 	}
+	p.read = read // runs that differ read for themselves, at once
 	return p.Plan, nil
 }
 

@@ -26,19 +26,26 @@ func codeOf(s Said[string]) string {
 	return fecOf[strings.ToLower(s.V)]
 }
 
-// fecDiffers finds links whose ends have different codes, and ports of 400 Gbit/s or more without RS-FEC, which is part
-// of their physical coding (IEEE 802.3 clauses 119 and 172).
+// needsRS reports a port of 400 Gbit/s or more without RS-FEC, which is part of its physical coding (IEEE 802.3 clauses
+// 119 and 172).
+func needsRS(p *Port) bool {
+	x := codeOf(p.FEC)
+	return x != "" && !strings.Contains(x, "RS") && p.Speed.V >= 400*unit.Gbps && !p.Down.V
+}
+
+// fecDiffers finds links whose ends have different codes, and ports that need RS-FEC.
 func (l *linter) fecDiffers() {
 	for _, c := range l.Configs {
 		for _, p := range c.Ports {
-			if x := codeOf(p.FEC); x != "" && !strings.Contains(x, "RS") && p.Speed.V >= 400*unit.Gbps && !p.Down.V {
+			if needsRS(p) {
+				x := codeOf(p.FEC)
 				l.advise(p.FEC.At, "RS-FEC", "%s runs at %v, and is set to %s (%s)", p.Name, p.Speed.V.Show(), x,
 					p.FEC.V)
 			}
 		}
 	}
 	l.cables(func(a, b *end) {
-		if a.port == nil || b.port == nil || a.port.Down.V || b.port.Down.V {
+		if a.port == nil || b.port == nil || a.port.Down.V || b.port.Down.V || needsRS(a.port) || needsRS(b.port) {
 			return
 		}
 		x, y := codeOf(a.port.FEC), codeOf(b.port.FEC)

@@ -76,7 +76,9 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 		n = int(min(mostRemedies, l.Hops/of.PacketHops))
 	}
 	if some := First(all, n); len(some) > 0 {
+		l.Hops /= int64(len(some))
 		tryAll(some, p, of.StepTime, l)
+		Learn(p, of, all)
 	} else if len(of.Simulated) == 0 {
 		return false
 	}
@@ -94,7 +96,7 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	return true
 }
 
-// tryAll simulates remedies on all cores.
+// tryAll simulates remedies: on all cores if packet-hops are limited, else each with all of the memory.
 func tryAll(some []*Remedy, p *scenario.Plan, step int64, l Limits) {
 	if watch := l.Watch; watch != nil {
 		turn := make(chan struct{}, 1) // one observation at a time
@@ -108,5 +110,9 @@ func tryAll(some []*Remedy, p *scenario.Plan, step int64, l Limits) {
 	for _, r := range some {
 		jobs = append(jobs, parallel.Job{Do: func() { r.Try(Of(p), step, l) }})
 	}
-	parallel.Run(jobs, runtime.GOMAXPROCS(0), 0)
+	workers := 1
+	if l.Hops > 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	parallel.Run(jobs, workers, 0)
 }

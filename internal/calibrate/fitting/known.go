@@ -70,7 +70,8 @@ func Later(points []Point) float64 {
 		least = min(least, points[i].Measured-most)
 	}
 	_, most := last.Range()
-	some := len(points) > 2 && last.Bytes >= 4*points[0].Bytes && points[0].Group == last.Group
+	_, first := points[0].Range()
+	some := len(points) > 2 && most >= 2*first && points[0].Group == last.Group // else bandwidth decides no size
 	if !some || last.Excess() <= Expected || last.Measured-least > (1+Expected)*most {
 		return 0
 	}

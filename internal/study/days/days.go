@@ -324,7 +324,7 @@ func (c *Question) step(simulate func(*scenario.Plan) (*result.Summary, error),
 	}
 	if c.Estimate {
 		t := plan.Jobs[0].Training
-		in := planner.SearchInput{Training: *t, Site: layouts.SiteOf(plan, t.Layout.GPUs())}
+		in := planner.SearchInput{Training: *t, Site: layouts.SiteOf(plan, t.Layout.GPUs(), t)}
 		return goodput.Seconds(in.Estimate(t.Layout).Seconds), "by the cost model", nil
 	}
 	s, err := simulate(plan)

@@ -130,7 +130,7 @@ func (c *Study) step(ctx context.Context, s *Simulated, x planner.Candidate, cut
 	s.Bubble, s.Exposed = seconds(sum.Bubble), seconds(sum.ExposedComm)
 	if cut.About != "" {
 		part := in
-		part.Site = SiteOf(plan, cut.Layout.GPUs())
+		part.Site = SiteOf(plan, cut.Layout.GPUs(), &in.Training)
 		part.Site.PerServer = in.Site.PerServer
 		s.Added = x.Seconds - part.Estimate(l).Seconds
 	}

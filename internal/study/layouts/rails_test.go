@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/planner"
 	"railyard/internal/scenario"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -51,7 +52,8 @@ func TestRails(t *testing.T) {
 // The cost model's fabric has the scenario's rates: those of the slowest server.
 func TestSiteOf(t *testing.T) {
 	_, p := parsed(t, "{kind: rail, segments: 4, hosts: 16, spines: 4, uplinks: 2, host_link: {rate: 200Gbps}}", eight)
-	if s := SiteOf(p, 512); s.PerServer != 8 || s.Latency != 2*p.NICs.Latency+2e6 || s.NVLatency != p.NVLatency {
+	s := SiteOf(p, 512, &workload.Training{})
+	if s.PerServer != 8 || s.Latency != 2*p.NICs.Latency+2e6 || s.NVLatency != p.NVLatency {
 		t.Errorf("%+v", s)
 	}
 }
@@ -66,13 +68,13 @@ func TestMixedServers(t *testing.T) {
   nodes: {old: {type: old, count: 3}, new: {type: new, count: 3}, leaf: {type: leaf, count: 1}}
   cables: [{from: old, to: leaf}, {from: new, to: leaf}]`
 	_, p := parsed(t, fabric, "")
-	s := SiteOf(p, 36)
+	s := SiteOf(p, 36, &workload.Training{})
 	mean := (12*312 + 24*989.) / 36 / 312 // peaks in TFLOP/s
 	if s.GPU.Name != "a100" || s.PerServer != 4 || s.NIC != 100*unit.Gbps || !s.Mixed || math.Abs(s.Others/mean-1) > 0.001 {
 		t.Errorf("%+v, the mean of peaks is %.3f of the least", s, mean)
 	}
 	_, p = parsed(t, "{kind: rail, hosts: 4, spines: 2}", eight)
-	if s := SiteOf(p, 32); s.Mixed || s.Others != 1 {
+	if s := SiteOf(p, 32, &workload.Training{}); s.Mixed || s.Others != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -21,11 +21,11 @@ func Asked(t workload.Training, plan *scenario.Plan, fabric string, gpus int) (i
 	if by := plan.HostLimited(); by != "" {
 		return in, field.New("transport", "the cost model has the rates of links, and hosts limit %s; simulate it with run or compare", by)
 	}
-	return planner.SearchInput{Training: t, Site: SiteOf(plan, gpus)}, nil
+	return planner.SearchInput{Training: t, Site: SiteOf(plan, gpus, &t)}, nil
 }
 
-// SiteOf describes a plan's fabric for the cost model.
-func SiteOf(plan *scenario.Plan, gpus int) planner.Site {
+// SiteOf describes a plan's fabric for the cost model of a training.
+func SiteOf(plan *scenario.Plan, gpus int, t *workload.Training) planner.Site {
 	slow := plan.Slowest()
 	s := planner.SiteOf(plan.Graph, slow.GPU, gpus, slow.Reach())
 	s.Mesh, s.Switch = slow.Mesh(), plan.Adding()
@@ -33,12 +33,13 @@ func SiteOf(plan *scenario.Plan, gpus int) planner.Site {
 	if plan.Shape.Pods > 1 {
 		s.Pod = plan.Shape.Hosts * plan.Shape.Segments
 	}
-	sum := 0.0
+	least, sum := t.PeakOf(slow.GPU), 0.0
 	for gpu := range gpus {
-		sum += plan.KindOf(gpu).GPU.BF16
+		sum += t.PeakOf(plan.KindOf(gpu).GPU)/least - 1 // 0 of equal ones, to the digit
 	}
-	s.Others = sum / (float64(gpus) * slow.GPU.BF16)
-	s.Mixed = s.Mixed || s.Others > 1
+	if sum > 0 {
+		s.Mixed, s.Others = true, 1+sum/float64(gpus)
+	}
 	s.Spread, s.QPs = !plan.LB.Fixed(), max(1, plan.QPs)
 	return s
 }
