@@ -54,6 +54,7 @@ func resized(s *result.Step, to int64) bool {
 		}
 		*part, was = now-was, now
 	}
+	s.Uneven = min(s.Uneven, s.Bubble)
 	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther +
 		s.ExposedLoad + s.ExposedSave + s.ExposedHost
 	return true

@@ -75,6 +75,10 @@ func (r *reading) timelineOf(x times, ops [2]int32, last int32, start, end unit.
 	if tail := end - at; tail > 0 {
 		g.blame(last, last, at, tail)
 	}
+	if s.Bubble > 0 {
+		took := g.computing(ops)
+		s.Uneven = min(s.Bubble, int64(slices.Max(took)-took[rank]))
+	}
 	s.WaitedFor = g.waitedFor(last, start)
 	g.alike(s.WaitedFor, ops, rank)
 	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther +
@@ -169,12 +173,7 @@ func (g *gaps) alike(waits []result.Waited, ops [2]int32, waiting int32) {
 	if len(waits) == 0 {
 		return
 	}
-	took := map[int32]unit.Time{} // by rank
-	for i := ops[0]; i < ops[1]; i++ {
-		if o := &g.r.dag.Ops[i]; o.Compute() && bookOf(g.s, o) == nil && g.x.stops(i) != unit.Never {
-			took[o.Rank] += g.x.stops(i) - g.x.starts(i)
-		}
-	}
+	took := g.computing(ops)
 	for i := range waits {
 		w := &waits[i]
 		least := unit.Time((1 - asLong) * float64(took[w.Rank]))
@@ -182,11 +181,22 @@ func (g *gaps) alike(waits []result.Waited, ops [2]int32, waiting int32) {
 			continue
 		}
 		for rank, d := range took {
-			if rank != w.Rank && d >= least {
+			if int32(rank) != w.Rank && d >= least {
 				w.Alike++
 			}
 		}
 	}
+}
+
+// computing returns how long each rank computes in some operations.
+func (g *gaps) computing(ops [2]int32) []unit.Time {
+	took := make([]unit.Time, g.r.graph.TotalGPUs())
+	for i := ops[0]; i < ops[1]; i++ {
+		if o := &g.r.dag.Ops[i]; o.Compute() && bookOf(g.s, o) == nil && g.x.stops(i) != unit.Never {
+			took[o.Rank] += g.x.stops(i) - g.x.starts(i)
+		}
+	}
+	return took
 }
 
 // asLong is the share by which computing of ranks may differ that take about as long.

@@ -108,3 +108,17 @@ func TestCollectiveBandwidth(t *testing.T) {
 		t.Errorf("%.4g bytes/s, not %.4g; bus %.4g of %.4g", c.AlgBW, want, c.BusBW, c.Bound)
 	}
 }
+
+// TestUnevenStages checks the part of a pipeline's bubble in which a stage is waited for that computes longer: here the
+// second one, for the words of the head.
+func TestUnevenStages(t *testing.T) {
+	_, s, _ := runAll(t, `
+fabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps}, fabric_link: {rate: 400Gbps}}
+server: {gpu: h100, gpus: 2, nics: 2}
+workload: {training: {model: llama-3.1-8b, tp: 2, pp: 2, dp: 1, micro_batch: 1, global_batch: 8, sequence: 2048}}
+fidelity: flow
+`)
+	if s.Bubble <= 0 || s.Uneven <= s.Bubble/10 || s.Uneven > s.Bubble {
+		t.Errorf("bubble %d, %d of it for uneven stages", s.Bubble, s.Uneven)
+	}
+}

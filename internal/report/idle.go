@@ -90,7 +90,15 @@ func Idle(s *result.Summary) (lines []string) {
 		return fmt.Sprintf("%s (%s of the step)", dur(ps), percent(float64(ps)/float64(s.StepTime)))
 	}
 	if x := (idle{time: s.Bubble}); x.large(s) {
-		lines = append(lines, fmt.Sprintf("Pipeline bubble: %s: more microbatches, workload.training.schedule=interleaved with vpp, or zero-bubble reduce it; railyard plan search compares layouts.", share(s.Bubble)))
+		const schedule = "more microbatches, workload.training.schedule=interleaved with vpp, or zero-bubble reduce %s; railyard plan search compares layouts."
+		line := fmt.Sprintf("Pipeline bubble: %s: ", share(s.Bubble))
+		if 10*s.Uneven > s.Bubble {
+			line += fmt.Sprintf("%s of it blocked on a stage that computes longer, whatever the schedule; ", dur(s.Uneven))
+			line += fmt.Sprintf(schedule, "the rest")
+		} else {
+			line += fmt.Sprintf(schedule, "it")
+		}
+		lines = append(lines, line)
 	}
 	if x := (idle{time: s.Waiting}); x.large(s) && s.Complete { // else ranks wait for those that were lost
 		line := fmt.Sprintf("W%s: %s.", waitingFor(s)[1:], share(s.Waiting))

@@ -244,9 +244,9 @@ type Step struct {
 	ExposedOther int64 `json:"exposed_other_ps"`
 	ExposedLoad  int64 `json:"exposed_data_loading_ps,omitempty"` // data that storage had not brought
 	ExposedSave  int64 `json:"exposed_checkpoint_ps,omitempty"`   // checkpoints that were not written
-	// GPUs lacked work: kernels were launched, data read
-	ExposedHost int64 `json:"exposed_host_ps,omitempty"`
-	Bubble      int64 `json:"bubble_ps"` // idle time, of a training with pipeline stages
+	ExposedHost  int64 `json:"exposed_host_ps,omitempty"`         // GPUs lacked work: kernels were launched, data read
+	Bubble       int64 `json:"bubble_ps"`                         // idle time, of a training with pipeline stages
+	Uneven       int64 `json:"bubble_uneven_ps,omitempty"`        // part of it blocked on a stage that computes longer
 	// time until other ranks finish computing, or until its own start
 	Waiting int64 `json:"waiting_ranks_ps,omitempty"`
 

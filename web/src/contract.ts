@@ -194,6 +194,7 @@ export interface Job {
   exposed_checkpoint_ps?: number;
   exposed_host_ps?: number;
   bubble_ps: number;
+  bubble_uneven_ps?: number;
   waiting_ranks_ps?: number;
   waited_for?: Waited[];
   slow_ranks_ps?: number;
@@ -473,6 +474,7 @@ export interface Summary {
   exposed_checkpoint_ps?: number;
   exposed_host_ps?: number;
   bubble_ps: number;
+  bubble_uneven_ps?: number;
   waiting_ranks_ps?: number;
   waited_for?: Waited[];
   slow_ranks_ps?: number;
