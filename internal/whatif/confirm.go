@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"cmp"
+	"math"
 	"runtime"
 	"slices"
 
@@ -39,10 +40,9 @@ func Small(of *result.Summary) (Limits, bool) {
 }
 
 // Confirm simulates a finished run without each of its largest causes and replaces the estimates of what that saves
-// by the results. It simulates remedies too, the first of each cause first, and sorts them by what they
-// save. It returns whether it changed the summary.
-// Changes that cannot be simulated within limits, whose packet-hops are the sum of all these runs, keep their
-// estimate; so does a change that removes another part.
+// by the results. It simulates remedies too, the first of each cause first, and sorts them by what they save. It
+// returns whether it changed the summary. Changes that cannot be simulated within limits, whose packet-hops are the
+// sum of all these runs, keep their estimate; so does a change that removes another part.
 func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	if !of.Complete || of.Chain == nil || of.StepTime <= 0 {
 		return false
@@ -82,12 +82,13 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	} else if len(of.Simulated) == 0 {
 		return false
 	}
-	slices.SortStableFunc(all, func(a, b Remedy) int {
-		if a.Refuted != b.Refuted {
-			return map[bool]int{true: 1, false: -1}[a.Refuted]
+	worth := func(r *Remedy) int64 { // untried ones stand before those that do not help
+		if r.Refuted {
+			return math.MinInt64
 		}
-		return cmp.Compare(b.Saved, a.Saved)
-	})
+		return r.Saved
+	}
+	slices.SortStableFunc(all, func(a, b Remedy) int { return cmp.Compare(worth(&b), worth(&a)) })
 	of.Remedies = nil
 	for _, r := range all {
 		r.Tried = r.Tried && r.Error == ""

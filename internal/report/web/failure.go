@@ -2,12 +2,13 @@ package web
 
 import (
 	"math"
+	"slices"
 
 	"railyard/internal/cause"
 	"railyard/internal/result"
 )
 
-// FailurePicture is the failed link that lost most packets, and its losses over time.
+// FailurePicture is the failure of the link at the place of a run's main cause, and its losses over time.
 type FailurePicture struct {
 	Link   string  `json:"link"` // "leaf-1:Eth3 – spine-1:Eth1"
 	Port   int32   `json:"port"` // of its two the one with more drops
@@ -23,70 +24,51 @@ type FailurePicture struct {
 	From        string `json:"from"`
 	To          string `json:"to"`
 	Retransmits int64  `json:"retransmitted_packets"`
-
-	link int
 }
 
-// outages lists the times at which links are down.
-func (r *Directory) outages() (all []FailurePicture) {
-	open := map[int]int{}
+// outage finds when a link was down at a time; false: it was up.
+func (r *Directory) outage(link int, at int64) (down, up int64, is bool) {
 	for _, c := range r.Topology.Changes {
-		i, down := open[c.Link]
 		switch {
-		case c.Down && !down:
-			l := &r.Topology.Links[c.Link]
-			open[c.Link] = len(all)
-			end := func(node int, port string) string { return r.Topology.Nodes[node].Name + ":" + port }
-			f := FailurePicture{Down: c.At, Up: r.span(), Port: l.FromA, QP: -1, link: c.Link,
-				Link: end(l.A, l.APort) + " – " + end(l.B, l.BPort)}
-			if r.ports[l.FromB].Drops > r.ports[l.FromA].Drops {
-				f.Port = l.FromB
-			}
-			f.Name = r.ports[f.Port].Name
-			all = append(all, f)
-		case !c.Down && down:
-			all[i].Up = c.At
-			delete(open, c.Link)
+		case c.Link != link:
+		case c.Down && c.At <= at && !is:
+			down, up, is = c.At, r.span(), true
+		case !c.Down && is && c.At >= at:
+			return down, c.At, true
+		case !c.Down:
+			is = false
 		}
 	}
-	return all
+	return down, up, is
 }
 
-// failurePicture draws the losses of the failed link that lost most. It returns nil if none lost a packet.
-func (r *Directory) failurePicture() (*FailurePicture, error) {
-	all := r.outages()
-	if len(all) == 0 || r.Summary.DropsDown == 0 {
+// failurePicture draws the losses of the link at a place, which was down then. It returns nil if it lost none.
+func (r *Directory) failurePicture(place *result.CausePlace) (*FailurePicture, error) {
+	at := slices.IndexFunc(r.Topology.Links, func(l result.TopologyLink) bool {
+		return l.FromA == place.Port || l.FromB == place.Port
+	})
+	if at < 0 {
+		return nil, nil
+	}
+	down, up, is := r.outage(at, place.At)
+	if !is {
 		return nil, nil
 	}
 	links, err := table[result.LinkRow](r, "links")
 	if err != nil {
 		return nil, err
 	}
-	width := float64(r.span()) / pictureColumns
-	of := map[int32][]int{} // outages of a port
-	for i := range all {
-		all[i].Width, all[i].Lost = width, make([]int64, pictureColumns)
-		l := &r.Topology.Links[all[i].link]
-		of[l.FromA], of[l.FromB] = append(of[l.FromA], i), append(of[l.FromB], i)
-	}
+	l := &r.Topology.Links[at]
+	end := func(node int, port string) string { return r.Topology.Nodes[node].Name + ":" + port }
+	top := &FailurePicture{Down: down, Up: up, Port: place.Port, Name: place.Name, QP: -1,
+		Link:  end(l.A, l.APort) + " – " + end(l.B, l.BPort),
+		Width: float64(r.span()) / pictureColumns, Lost: make([]int64, pictureColumns)}
 	for i := range links {
 		x := &links[i]
-		if x.Drops == 0 || x.Length <= 0 {
-			continue
-		}
-		for _, j := range of[x.Port] {
-			if f := &all[j]; x.Start+x.Length > f.Down && x.Start < f.Up {
-				f.Drops += x.Drops
-				at := int(math.Floor(float64(x.Start+x.Length/2) / width))
-				f.Lost[max(0, min(at, pictureColumns-1))] += x.Drops
-				break
-			}
-		}
-	}
-	top := &all[0]
-	for i := range all {
-		if all[i].Drops > top.Drops {
-			top = &all[i]
+		if (x.Port == l.FromA || x.Port == l.FromB) && x.Drops > 0 && x.Start+x.Length > down && x.Start < up {
+			top.Drops += x.Drops
+			column := int(math.Floor(float64(x.Start+x.Length/2) / top.Width))
+			top.Lost[max(0, min(column, pictureColumns-1))] += x.Drops
 		}
 	}
 	if top.Drops == 0 {
@@ -115,15 +97,13 @@ func (r *Directory) retransmits(f *FailurePicture) error {
 	return nil
 }
 
-// failed draws the failure of a run that lost most of its time to it: by capacity that is missing, or by its drops.
+// failed draws the failure at the place of a run's main cause: capacity that is missing, or drops.
 func (a *Answer) failed(r *Directory) (err error) {
-	if len(a.Losses) == 0 {
+	if a.Place == nil {
 		return nil
 	}
-	c, _ := cause.Find(a.Losses[0].Key)
-	if c.ID != cause.FailedCapacity && (c.ID != cause.Retransmission || 2*r.Summary.DropsDown < r.Summary.Drops) {
-		return nil
+	if c, _ := cause.Find(a.Place.Cause); c.ID == cause.FailedCapacity || c.ID == cause.Retransmission {
+		a.Failure, err = r.failurePicture(a.Place)
 	}
-	a.Failure, err = r.failurePicture()
 	return err
 }
