@@ -1148,6 +1148,7 @@ export interface Journeys {
 
 export interface Step {
   at_ps: number;
+  begin_ps: number;
   until_ps: number;
   from: number;
   to: number;
@@ -1155,6 +1156,7 @@ export interface Step {
   label: string;
   detail: string;
   when: string;
+  group: number;
 }
 
 export interface Sequence {
@@ -1165,6 +1167,8 @@ export interface Sequence {
   steps: Step[];
   notes: string[];
   timeless: boolean;
+  chart: boolean;
+  slowest: number;
   qp: number;
   port: number;
 }
