@@ -34,6 +34,7 @@ type Case struct {
 	Files  map[string]string // its files
 	Tries  int               // drawings before this one that no scenario can be, with the reasons
 	Refuse []string
+	seed   uint64
 }
 
 // Read reads the files that a case names.
@@ -54,24 +55,10 @@ func (c *Case) Plan() (*scenario.Plan, error) {
 	return d.Resolve(c.Read)
 }
 
-// strata are the intended causes of scenarios, in turn, with frequencies by weight: causes that another often
-// exceeds are more frequent.
-var strata = func() (all []cause.ID) {
-	weights := [cause.Max]int{cause.Latency: 1, cause.Recovering: 3, cause.Window: 3, cause.Credit: 3,
-		cause.Collision: 1, cause.Oversubscription: 2, cause.FailedCapacity: 3, cause.SlowLink: 3, cause.Incast: 1,
-		cause.Pause: 3, cause.Retransmission: 2, cause.Reordering: 3, cause.Trimmed: 3, cause.PCIe: 2}
-	for left := true; left; {
-		left = false
-		for id := range weights {
-			if weights[id] > 0 {
-				all = append(all, cause.ID(id))
-				weights[id]--
-				left = true
-			}
-		}
-	}
-	return all
-}()
+// strata are the intended causes of scenarios, in turn.
+var strata = []cause.ID{cause.Latency, cause.Recovering, cause.Window, cause.Credit, cause.Collision,
+	cause.SprayImbalance, cause.Oversubscription, cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause,
+	cause.Retransmission, cause.Reordering, cause.Trimmed, cause.OnePort, cause.PCIe}
 
 // Meant returns the cause that a number's scenario is meant to lose time to.
 func Meant(number int) cause.ID { return strata[number%len(strata)] }
@@ -82,10 +69,16 @@ const (
 	mostShrink = 12
 )
 
-// New draws the scenario of a number.
-func New(seed uint64, number int) (*Case, error) {
+// New draws the first scenario of a number, Next the one after another of its scenarios.
+func New(seed uint64, number int) (*Case, error) { return from(seed, number, 0) }
+
+// Next draws the next scenario of c's number: meant for the same cause, and otherwise another.
+func (c *Case) Next() (*Case, error) { return from(c.seed, c.Number, c.Tries+1) }
+
+// from draws a number's scenario, beginning with a drawing.
+func from(seed uint64, number, first int) (*Case, error) {
 	var refused []string
-	for try := range mostTries {
+	for try := first; try < first+mostTries; try++ {
 		shrink := 0
 		for {
 			d := &drawing{seed: seed, number: number, try: try, meant: Meant(number), shrink: shrink}
@@ -189,5 +182,5 @@ func (d *drawing) draw() (*Case, error) {
 	text += strings.Join(d.blocks, "")
 	text += "output: {sample: 1ms}\n" // link samples are not needed
 	return &Case{Name: fmt.Sprintf("drawn-%d-%d.yaml", d.seed, d.number), Number: d.number, Meant: d.meant, Text: text,
-		Files: d.files}, nil
+		Files: d.files, seed: d.seed}, nil
 }

@@ -16,7 +16,7 @@ func (d *drawing) carrier() {
 		d.transport = d.of("trims", "trims", "trims", "trims", "trims", "trims", "mrc", "uec")
 	case d.is(cause.Window):
 		d.transport = d.of("roce", "roce", "roce", "own-srd", "own-falcon")
-	case d.is(cause.Pause, cause.Reordering, cause.Collision):
+	case d.is(cause.Pause, cause.Reordering, cause.Collision, cause.SprayImbalance, cause.OnePort):
 	case d.is(cause.Retransmission):
 		d.transport = d.of("roce", "roce", "roce", "roce-selective", "mrc", "srd", "falcon", "uec")
 	case d.is(cause.Recovering) && d.chance(0.75):
@@ -39,7 +39,10 @@ func (d *drawing) network() {
 	d.ports, d.gpus = 1, 1
 	draws := []func(){d.rail, d.rail, d.rail, d.fatTree, d.pod, d.leafSpine}
 	switch {
-	case d.is(cause.Collision, cause.Reordering, cause.SlowLink, cause.FailedCapacity, cause.Oversubscription):
+	case d.is(cause.OnePort):
+		draws = []func(){d.pod, d.bonds}
+	case d.is(cause.Collision, cause.Reordering, cause.SprayImbalance, cause.SlowLink, cause.FailedCapacity,
+		cause.Oversubscription):
 	case d.is(cause.Pause):
 		draws = []func(){d.rail, d.rail, d.leafSpine}
 	case d.is(cause.Window):
@@ -115,7 +118,7 @@ func (d *drawing) rail() {
 	switch {
 	case d.is(cause.Oversubscription):
 		spines, uplinks, share = d.one(1, 2), 1, d.one(25, 50, 100, 100)
-	case d.is(cause.Collision, cause.Reordering, cause.Trimmed):
+	case d.is(cause.Collision, cause.Reordering, cause.SprayImbalance, cause.Trimmed):
 		d.gpus = d.one(1, 1, 2)
 		spines, uplinks = d.one(2, 4, 4, 8), d.one(0, 1)
 	case d.is(cause.FailedCapacity, cause.SlowLink):
@@ -180,7 +183,13 @@ func (d *drawing) bundle() {
 	d.server = fmt.Sprintf("gpus: %d, nics: %[1]d, nic_ports: 2", d.gpus)
 	if !d.carried() {
 		bond := d.of("affinity", "affinity", "hash", "spray")
-		if d.server += ", bond: " + bond; bond != "spray" {
+		if d.is(cause.OnePort) {
+			bond = d.of("affinity", "hash")
+		}
+		switch d.server += ", bond: " + bond; {
+		case d.is(cause.OnePort):
+			d.set("transport", "qps: 1")
+		case bond != "spray":
 			d.set("transport", "qps: %d", d.one(2, 2, 4))
 		}
 	}
@@ -212,7 +221,8 @@ func (d *drawing) leafSpine() {
 		up = max(d.rate/2, d.rate*spines/4)
 	case d.is(cause.Pause):
 		spines, up = 1, d.rate*d.one(2, 4)
-	case d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink, cause.Trimmed):
+	case d.is(cause.Collision, cause.Reordering, cause.SprayImbalance, cause.FailedCapacity, cause.SlowLink,
+		cause.Trimmed):
 		spines = d.one(2, 4)
 	}
 	d.hosts, d.spread = leaves*per, spines > 1
@@ -254,7 +264,6 @@ func (d *drawing) described(host, nodes, below, above string, up int) {
 
 // crosses reports whether the intended cause occurs between racks.
 func (d *drawing) crosses() bool {
-	return d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink,
-		cause.Oversubscription, cause.Pause,
-		cause.Window, cause.Credit, cause.Trimmed)
+	return d.is(cause.Collision, cause.Reordering, cause.SprayImbalance, cause.FailedCapacity, cause.SlowLink,
+		cause.Oversubscription, cause.Pause, cause.Window, cause.Credit, cause.Trimmed)
 }

@@ -31,6 +31,8 @@ func (d *drawing) balance() {
 		lb = d.of("ecmp", "ecmp", "ecmp", "spray")
 	case d.is(cause.Reordering):
 		lb, d.gbn = d.of(perPacket...), true
+	case d.is(cause.SprayImbalance):
+		lb = d.of(perPacket...)
 	case d.is(cause.Collision, cause.Trimmed):
 		lb = d.of("ecmp", "ecmp", "ecmp", "ecmp", "flowlet")
 	case d.chance(0.5):

@@ -70,7 +70,7 @@ func (d *drawing) pattern(n int) string {
 		ways = []way{{3, d.crossing}, {3, d.hotspot}, {3, d.incast}, {1, d.permutation}}
 	case d.is(cause.Latency):
 		ways = []way{{4, d.ring}, {5, d.collective}, {1, d.trace}, {1, d.training}, {1, d.allToAll}}
-	case d.is(cause.Collision, cause.Reordering):
+	case d.is(cause.Collision, cause.Reordering, cause.SprayImbalance, cause.OnePort):
 		ways = []way{{3, d.permutation}, {3, d.crossing}, {1, d.flows}, {1, d.ring}, {1, d.collective}}
 	case d.is(cause.FailedCapacity, cause.SlowLink, cause.Oversubscription):
 		ways = []way{{3, d.permutation}, {3, d.crossing}, {3, d.allToAll}, {1, d.collective}, {1, d.ring}}
