@@ -114,6 +114,9 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 		}
 		return "blocked on credit of the receiver"
 	case cause.SprayImbalance:
+		if at >= 0 && b.r.peer(at).Role == topo.Host {
+			return "spray imbalance: packets come in bunches to " + port + failed
+		}
 		return "spray imbalance" + share + ", other links of the group have spare capacity" + failed
 	case cause.Collision, cause.Oversubscription:
 		switch {

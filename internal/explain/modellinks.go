@@ -154,37 +154,55 @@ func (m *model) answering() {
 }
 
 // hashing finds how unevenly switches that hash put the packets of transports that spread them: a set carries no more
-// than fills its fullest port.
+// than fills its fullest port. Sets of which fewer than two ports were sound throughout are as uneven as the others.
 func (m *model) hashing() {
 	r := m.b.r
 	if !r.seen.Rules.Entropy || r.seen.Packets == nil {
 		return
 	}
 	m.uneven = slices.Repeat([]float64{1}, len(m.sets))
+	var failed []int
+	sum, sound := 0.0, 0.0
+	done := make([]bool, len(m.sets))
 	for c := range m.ways {
-		for _, s := range m.ways[c].sets {
-			if i := int(s) - len(r.seen.Ports); i >= 0 && m.uneven[i] == 1 {
-				m.uneven[i] = m.evenness(m.sets[i])
+		for _, s := range slices.Concat(m.ways[c].sets, m.ways[c].full) {
+			i := int(s) - len(r.seen.Ports)
+			if i < 0 || done[i] {
+				continue
 			}
+			done[i] = true
+			even, ports := m.evenness(m.sets[i])
+			if ports < 2 {
+				failed = append(failed, i)
+				continue
+			}
+			m.uneven[i], sum, sound = even, sum+even, sound+1
 		}
+	}
+	if sound == 0 {
+		return
+	}
+	for _, i := range failed {
+		m.uneven[i] = sum / sound
 	}
 }
 
-// evenness returns what ports carry of their rates when the fullest is full and bytes divide among them as in the run:
-// of those that neither failed nor changed their rate, which says nothing of hashing.
-func (m *model) evenness(ports []int32) float64 {
+// evenness returns what ports carry of their rates when the fullest is full and bytes divide among them as in the run,
+// and how many these are: those that neither failed nor changed their rate, which says nothing of hashing.
+func (m *model) evenness(ports []int32) (even float64, sound int) {
 	sum, rates, longest := 0.0, 0.0, 0.0
 	for _, p := range ports {
 		if len(m.b.r.lives[int(p/2)]) > 0 {
 			continue
 		}
+		sound++
 		bytes, rate := float64(m.b.r.seen.Ports[p].Bytes), float64(m.b.r.rate(p))
 		sum, rates, longest = sum+bytes, rates+rate, max(longest, bytes/rate)
 	}
 	if longest == 0 {
-		return 1
+		return 1, 0
 	}
-	return sum / (longest * rates)
+	return sum / (longest * rates), sound
 }
 
 // ports reports whether packets reach receivers by one of several ports of a NIC.

@@ -224,7 +224,7 @@ func (m *model) queueCause(x int32, met *Trouble) cause.ID {
 	case met.Port < 0:
 		return cause.Recovering
 	case b.r.peer(met.Port).Role != topo.Host:
-		if id := m.fabricCause(conn, met.Port); id != b.r.meeting() || b.flows[met.Port] > 1 {
+		if id := m.fabricCause(conn, met.Port); id != b.r.hashing() || b.flows[met.Port] > 1 {
 			return id
 		}
 		if src, _ := b.r.seen.peers(conn); b.r.rate(met.Port) < b.r.nicRate(src) {
@@ -317,7 +317,7 @@ func (m *model) rest(x int32, met *Trouble, w *window) cause.ID {
 	case met.Again > 0 && (m.lost || b.overtaken()):
 		return b.resent(met)
 	case top >= 0 && b.r.peer(top).Role != topo.Host && b.r.plan.Scheduled == nil &&
-		(b.flows[top] > 1 || m.fabricCause(conn, top) != b.r.meeting()):
+		(b.flows[top] > 1 || m.fabricCause(conn, top) != b.r.hashing()):
 		return m.fabricCause(conn, top)
 	case top < 0 || b.flows[top] < 2:
 		port := b.r.nicPort(conn)
@@ -330,6 +330,9 @@ func (m *model) rest(x int32, met *Trouble, w *window) cause.ID {
 		}
 		if c := b.r.plan.Services[b.r.seen.Conns[conn].Service].Carried; c != nil && c.Free != nil {
 			return cause.HostCores
+		}
+		if top >= 0 && m.before(conn, top) == cause.SprayImbalance {
+			return cause.SprayImbalance // they come in bunches
 		}
 		return cause.Latency
 	case m.slow(top):

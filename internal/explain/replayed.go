@@ -44,8 +44,7 @@ func (p *replay) lastIn(ops [2]int32) int32 {
 	}
 	last := int32(-1)
 	for i := ops[0]; i < ops[1]; i++ {
-		if end := p.stops(i); end != unit.Never && (last < 0 || end >= p.stops(last)) &&
-			!p.m.b.r.exec.Work.Background(i) {
+		if end := p.stops(i); end != unit.Never && (last < 0 || end >= p.stops(last)) {
 			last = i
 		}
 	}
@@ -85,11 +84,14 @@ func (p *replay) spans() {
 // latency returns what a message takes beyond its time on the slowest link in a replay.
 func (m *model) latency(x int32, v without) unit.Time {
 	msg := &m.b.r.seen.Messages[x]
-	if c := m.b.share.cost(msg.Conn, msg.Bytes); v.has(cause.Latency) {
+	c := m.b.share.cost(msg.Conn, msg.Bytes)
+	switch {
+	case v.has(cause.Latency):
 		return c.kept
-	} else {
-		return c.whole
+	case v.stays:
+		return c.fast
 	}
+	return c.whole
 }
 
 // shared is the share of a flow's time for which links that several NICs send over limited it, and of these the

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"railyard/internal/cause"
 	"railyard/unit"
 )
 
@@ -41,11 +42,12 @@ type pathCost struct {
 	packets       []packetCost
 }
 
-// packetCost is the latency of a packet, what of it is left without delays, and what more it is because switches
-// receive the whole packet first.
+// packetCost is the latency of a packet, what of it is left without delays, what more it is because switches receive
+// the whole packet first, and what it is where links between switches are as fast as in a run without
+// oversubscription.
 type packetCost struct {
-	payload             unit.Bytes
-	whole, kept, stored unit.Time
+	payload                   unit.Bytes
+	whole, kept, stored, fast unit.Time
 }
 
 func (r *reading) newSharing() *sharing {
@@ -161,11 +163,22 @@ func (s *sharing) cost(conn int32, payload unit.Bytes) packetCost {
 			return c
 		}
 	}
-	c := packetCost{payload, s.r.latency(path, payload, true, s.r.seen.Rules.CutThrough),
-		s.r.latency(path, payload, false, true), 0}
+	cut := s.r.seen.Rules.CutThrough
+	c := packetCost{payload: payload, whole: s.r.latency(path, payload, true, cut),
+		kept: s.r.latency(path, payload, false, true)}
+	c.fast = s.r.latency(path.fast(), payload, true, cut)
 	c.stored = c.whole - s.r.latency(path, payload, true, true)
 	path.packets = append(path.packets, c)
 	return c
+}
+
+// fast is a path whose links between switches are as fast as cause.FastFabric makes them.
+func (p *pathCost) fast() *pathCost {
+	links := slices.Clone(p.links)
+	for i := 1; i < len(links)-1; i++ {
+		links[i].rate *= cause.FabricTimes
+	}
+	return &pathCost{links: links, inside: p.inside}
 }
 
 // latency returns the time of a message's first packet beyond its time on the slowest link.

@@ -253,13 +253,36 @@ type Step struct {
 	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
 	// Slow is the cost of all slow ranks together. The other parts are the parts of the step without it, in which
-	// each slow rank computes for the median time of its siblings, or that of the fastest GPU kind.
+	// each slow rank computes for the median time of its siblings.
 	Slow      int64      `json:"slow_ranks_ps,omitempty"`
 	SlowRanks []SlowRank `json:"slow_ranks,omitempty"` // all, the one that exceeds its siblings most first
 
 	// Chain is the step once more, along the operations that its end waited for.
 	Chain *cause.Account `json:"chain,omitempty"`
 }
+
+// Waited is a rank for whose computation another one waited.
+type Waited struct {
+	Rank int32  `json:"rank"` // rank of a placed job: its GPU
+	GPU  string `json:"gpu"`
+	Time int64  `json:"waited_ps"`
+	Path int64  `json:"critical_ps"` // computing time on the critical path
+
+	// Alike is the number of other ranks that compute for about as long or longer, for a rank that computes longer
+	// than the waiting one. Any of them makes it wait.
+	Alike int `json:"alike,omitempty"`
+}
+
+// SlowRank is a rank with a computation that takes longer than the median of its siblings.
+type SlowRank struct {
+	Rank    int32  `json:"rank"` // rank of a placed job: its GPU
+	GPU     string `json:"gpu"`
+	Compute int64  `json:"compute_ps"`          // all its computing
+	Usual   int64  `json:"siblings_compute_ps"` // computing time, with the siblings' median for the slow part
+}
+
+// Excess is the rank's computing beyond that of its siblings, in ps.
+func (s *SlowRank) Excess() int64 { return s.Compute - s.Usual }
 
 // Bubble is the key of the pipeline's bubble among the causes of remedies: of a schedule, and no cause of the network.
 const Bubble = "bubble"
@@ -310,13 +333,6 @@ type Storage struct {
 	Written int64   `json:"written_bytes"`
 	Busiest string  `json:"busiest"` // the server whose media were busy longest
 	Busy    float64 `json:"media_busy"`
-
-	// Of asynchronous checkpoints: the longest time from a rank's first byte to its last answer, the time of the steps
-	// from one checkpoint to the next, and how long after the last step the last one is written. Of several jobs, the
-	// one whose writes take longest.
-	Write int64 `json:"checkpoint_write_ps,omitempty"`
-	Every int64 `json:"checkpoint_interval_ps,omitempty"`
-	After int64 `json:"checkpoint_after_ps,omitempty"`
 }
 
 // Stall is a step's wait for storage servers, of the rank that waited longest.

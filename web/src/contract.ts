@@ -59,8 +59,6 @@ export interface SlowRank {
   gpu: string;
   compute_ps: number;
   siblings_compute_ps: number;
-  gpu_kind?: string;
-  fastest_kind?: string;
 }
 
 export interface CausePlace {
@@ -228,9 +226,6 @@ export interface Storage {
   written_bytes: number;
   busiest: string;
   media_busy: number;
-  checkpoint_write_ps?: number;
-  checkpoint_interval_ps?: number;
-  checkpoint_after_ps?: number;
 }
 
 export interface Stall {
@@ -1151,7 +1146,6 @@ export interface Journeys {
 
 export interface Step {
   at_ps: number;
-  begin_ps: number;
   until_ps: number;
   from: number;
   to: number;
@@ -1159,7 +1153,6 @@ export interface Step {
   label: string;
   detail: string;
   when: string;
-  group: number;
 }
 
 export interface Sequence {
@@ -1170,8 +1163,6 @@ export interface Sequence {
   steps: Step[];
   notes: string[];
   timeless: boolean;
-  chart: boolean;
-  slowest: number;
   qp: number;
   port: number;
 }
