@@ -47,6 +47,32 @@ func TestHeadOfBoundCollective(t *testing.T) {
 	}
 }
 
+// TestGainAtBound checks that a run whose busiest NIC works at line rate is bound by it, however long messages of its
+// critical path wait for one another elsewhere, and states what is left to gain. A loss that a run without it saves is
+// the main cause.
+func TestGainAtBound(t *testing.T) {
+	s := &result.Summary{Complete: true, Busiest: &result.BusiestNIC{Name: "host-9/nic-1", Receives: true, Bytes: 16e6,
+		Rate: 4e11, Time: 97e7, Repaired: 97e7}}
+	s.StepTime, s.Chain = 1e9, &cause.Account{}
+	s.Collectives = []result.Collective{{Kind: "send-recv", Count: 1, BusBW: 48.5e9, Bound: 50e9, BoundWhy: "NIC"}}
+	s.Chain.Own[cause.Incast], s.Chain.Saving[cause.Incast] = 3e8, 29e7
+	s.LimitSavings()
+	var b strings.Builder
+	Text(&b, s)
+	for _, want := range []string{": 1 ms, 97 % of line rate, bound by NIC\n",
+		"At most 30 µs (3.0 %) to gain: host-9/nic-1 receives 16 MB, ",
+		"critical path: 300 µs; the bound includes 270 µs\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in %s", want, b.String())
+		}
+	}
+	s.Busiest.Repaired = 5e8 // without the slow link the NIC is not the limit
+	s.Chain.Own[cause.SlowLink], s.Chain.Saving[cause.SlowLink] = 4e8, 4e8
+	if s.LimitSavings(); !strings.HasSuffix(Answer(s), "main cause: slow link") {
+		t.Error(Answer(s))
+	}
+}
+
 // TestBoundOfFlows checks that the bound of a set of flows mentions no collective.
 func TestBoundOfFlows(t *testing.T) {
 	s := &result.Summary{Complete: true}

@@ -69,6 +69,20 @@ func Bound(s *result.Summary) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// Gain returns what a run at its bound can still save, and in words, with its busiest NIC's payload; "" for runs that
+// are not at it or lose no more than that.
+func Gain(s *result.Summary) (left int64, text string) {
+	account, _ := Account(s)
+	if !AtBound(s) || s.Busiest == nil {
+		return 0, ""
+	}
+	if left = max(0, s.StepTime-s.Busiest.Time); account.Lost() <= left {
+		return left, ""
+	}
+	return left, fmt.Sprintf("At most %s (%s) to gain: %s.", dur(left), percent(float64(left)/float64(s.StepTime)),
+		s.Busiest.Show())
+}
+
 // Losses returns the rows of at least 0.5 % of the step, the leading cause first, and the smaller ones.
 func Losses(s *result.Summary) (rows, minor []Loss) {
 	c, _ := Account(s)
@@ -125,7 +139,13 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		return
 	}
 	account, _ := Account(s)
-	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(account.Lost()))
+	left, gain := Gain(s)
+	title := "Time above line rate on the critical path: " + dur(account.Lost())
+	if gain != "" {
+		Wrap(w, "", gain)
+		title += fmt.Sprintf("; the bound includes %s", dur(account.Lost()-left))
+	}
+	fmt.Fprintln(w, title)
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{}, {}, {}, {Left: true, Rare: true}}}
 	for i, x := range rows {
 		name := x.Name
