@@ -1,12 +1,13 @@
 import type { Answer as Figures, Info } from "./api";
+import type { CauseInfo, StepPart } from "./contract";
 import { standalone, view } from "./api";
 import { causeColour } from "./colour";
 import { Details } from "./details";
 import * as f from "./format";
 import { Pictures } from "./moments";
-import { largest, Remedies, useCards } from "./remedies";
+import { type Card, cardsOf, largest, Remedies, useCards } from "./remedies";
 import { address, useData } from "./state";
-import { StepBar } from "./stepbar";
+import { type Chosen, StepBar } from "./stepbar";
 
 /** Answer is what a run opens with: where the step's time went, what would shorten it, where to look. */
 export function Answer({ info }: { info: Info }) {
@@ -22,10 +23,12 @@ export function Answer({ info }: { info: Info }) {
   const s = info.summary;
   const step = Math.max(1, s.step_time_ps);
   const sum = (data.parts ?? []).reduce((n, p) => n + p.time_ps, 0);
+  // The losses stand in a free place of the rows of cards, or below them where they are many.
+  const few = (data.rows ?? []).length <= 4 && !data.bound && !data.idle && !data.gain;
+  const shown = few ? cardsOf(cards, step).good.length : 4;
+  const lost = <Lost data={data} step={step} />;
   return (
     <section aria-label="Answer" class="wrap">
-      <div class="hero">
-      <div>
       <p class="eyebrow" data-testid="figures">
         {s.outcome ? "Job" : "Step time"} <span data-testid="step-time">{f.time(s.step_time_ps)}</span>
         {s.steps && s.steps > 1 ? ` for ${f.count(s.steps)} steps, ${f.time(s.step_time_ps / s.steps)} each` : ""}
@@ -38,31 +41,80 @@ export function Answer({ info }: { info: Info }) {
         )}
       </p>
       <h1 data-testid="verdict">
-        {verdict(info, data)} {largest(cards, step) && <span class="saving">{largest(cards, step)}</span>}
+        {verdict(info, data)}
       </h1>
       <p class="lede" data-testid="lede">
-        <Lede info={info} data={data} />
+        <Lede info={info} data={data} cards={cards} />
       </p>
-      </div>
-      <Lost data={data} step={step} />
-      </div>
       {sum > 0 && (
-        <>
-          <StepBar parts={data.parts} causes={data.causes_present} step={sum} main={data.losses?.[0]?.key} />
-        </>
+        <StepBar
+          {...(data.gain ? bounded(info, data, sum) : { parts: data.parts, causes: data.causes_present, main: data.losses?.[0]?.key })}
+          step={sum}
+          about={data.gain ? undefined : (s) => <About info={info} data={data} {...s} />}
+        />
       )}
-      <Remedies info={info} cards={cards} step={step} />
-      <Pictures info={info} data={data} />
+      <Remedies info={info} cards={cards} step={step} beside={shown < 3 && lost} />
+      <Pictures info={info} data={data} beside={shown >= 3 && lost} />
+      {data.gain && (
+        <details class="more">
+          <summary>Critical path by cause</summary>
+          <StepBar parts={data.parts} causes={data.causes_present} step={sum} main={data.losses?.[0]?.key} />
+        </details>
+      )}
       {sum > 0 && (
         <p class="note" data-testid="seen">
-          The bar is the critical path: the chain of operations that the end of the step waited for. Parts sum to{" "}
+          {data.gain ? "The bar is the time that the busiest NIC's payload takes, and the rest." : "The bar is the critical path: the chain of operations that the end of the step waited for."} Parts sum to{" "}
           {f.time(sum)}. {seen(info)}
           {data.parts.some((p) => !["compute", "idle", "unfinished"].includes(p.key) && (p.causes ?? []).some(hidden(sum))) &&
-            " Compute without losses: a step that loses nothing computes in this time."}
+            " Overlapped compute: computing that this communication runs beside, and that a step without losses ends with."}
         </p>
       )}
       <Details info={info} data={data} />
     </section>
+  );
+}
+
+/** bounded is the bar of a run at its bound: what its busiest NIC needs, and what is left to gain. */
+function bounded({ summary: s }: Info, a: Figures, sum: number): { parts: StepPart[]; causes: CauseInfo[] } {
+  const nic = s.busiest_nic?.nic ?? "Busiest NIC";
+  return {
+    parts: [
+      {
+        key: "transfers",
+        name: "Transfers",
+        time_ps: sum,
+        causes: [
+          { key: "bound", time_ps: sum - a.left_ps },
+          { key: "gain", time_ps: a.left_ps },
+        ],
+      },
+    ],
+    causes: [
+      { key: "bound", name: `${nic} at line rate`, color: "", about: "the time that its payload takes at line rate" },
+      { key: "gain", name: "to gain at most", color: "", about: "no change of the network saves more" },
+    ],
+  };
+}
+
+/** About says of a segment of the bar what it is, what a run without it saves, and where it is. */
+function About({ info, data, part, cause, ps }: { info: Info; data: Figures } & Chosen) {
+  const row = (data.rows ?? []).find((r) => (r.after ? "rate_not_given_back" : r.key) === cause.key && r.saves);
+  const place = info.summary.places?.find((p) => p.cause === cause.key);
+  return (
+    <>
+      <b>
+        {part.name}: {cause.key === "compute" && part.key !== "compute" ? "overlapped compute" : cause.name}, {f.time(ps)}
+      </b>{" "}
+      ({f.percent(ps / Math.max(1, info.summary.step_time_ps))}). {f.begin(cause.about)}.
+      {row && ` A run without it ${row.saves}.`}
+      {place && (
+        <>
+          {" "}
+          Most of it at{" "}
+          <a href={address(standalone() ? ["fabric"] : ["run", info.name, "fabric"], { port: place.port, at: place.at_ps })}>{place.name}</a>.
+        </>
+      )}
+    </>
   );
 }
 
@@ -89,12 +141,17 @@ function Lost({ data, step }: { data: Figures; step: number }) {
       {text}
     </p>
   ));
-  if (rows.length + below.length === 0) return <>{notes}</>;
+  if (rows.length + below.length + notes.length === 0) return null;
   const inner = (i: number) => rows[i].after && i > 0 && rows[i - 1].key === rows[i].key;
   return (
     <div class="losses" data-testid="losses">
       {notes}
-      <h2>Time above line rate on the critical path: {f.time(data.lost_ps)}</h2>
+      {rows.length + below.length > 0 && (
+        <h2>
+          Time above line rate on the critical path: {f.time(data.lost_ps)}
+          {data.gain && `; the bound includes ${f.time(data.lost_ps - data.left_ps)}`}
+        </h2>
+      )}
       <table class="tight">
         <tbody>
           {rows.map((x, i) => (
@@ -134,6 +191,8 @@ function verdict(info: Info, a: Figures): string {
   if ((s.closed_chains?.standing ?? 0) > 0) return "Deadlock: paused ports wait for one another.";
   if (!s.complete) return `Incomplete: recorded until ${f.time(s.step_time_ps)}.`;
   const [c] = s.collectives ?? [];
+  if (a.gain && s.busiest_nic)
+    return `${f.whole(s.busiest_nic.nic)} is the limit, at ${Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second)}\u00a0% of line rate: at most ${f.time(a.left_ps)} (${f.percent(a.left_ps / Math.max(1, s.step_time_ps))}) to gain.`;
   if (a.at_bound && c)
     return `${Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second)}\u00a0% of line rate, bound by ${c.bound_by}.`;
   const share = (ps: number) => `${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))})`;
@@ -148,16 +207,16 @@ function verdict(info: Info, a: Figures): string {
   if (a.failure)
     return `Link ${f.whole(a.failure.link)} fails at ${f.time(a.failure.down_ps)}: ${first.name} puts ${share(ps)} on the critical path${after}.`;
   // A name stays on one line; the port's peer is in the details.
-  const where = a.place ? `, mainly at ${f.whole(a.place.name.split(" → ")[0])},` : "";
-  return `${f.begin(first.name)}${where} ${first.key === "pause" ? "put" : "puts"} ${share(ps)} on the critical path${after}.`;
+  const where = a.place ? ` at ${f.whole(a.place.name.split(" → ")[0])}` : "";
+  return `${f.begin(first.name)}${where} ${first.key === "pause" ? "cost" : "costs"} ${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))} of the ${s.mfu ? "step" : "time"}).`;
 }
 
 /** losing says what a failed link loses, and until when. */
 export const losing = ({ drops, routes_ps, up_ps }: NonNullable<Figures["failure"]>) =>
   `It loses ${f.plural(drops, "packet")} until ${routes_ps < up_ps ? `routes leave it at ${f.time(routes_ps)}` : f.time(up_ps)}`;
 
-/** Lede says what the slowest message met at the place of the title. */
-function Lede({ info, data }: { info: Info; data: Figures }) {
+/** Lede says what saves most, and what the slowest message met at the place of the title. */
+function Lede({ info, data, cards }: { info: Info; data: Figures; cards: Card[] }) {
   const s = info.summary;
   const place = data.place?.name;
   const failure = data.failure;
@@ -176,20 +235,22 @@ function Lede({ info, data }: { info: Info; data: Figures }) {
             , {failure.from} → {failure.to}, retransmits {f.count(failure.retransmitted_packets)}
           </>
         )}
-        .
+        . {largest(cards, s.step_time_ps)}
       </>
     );
+  const [first] = data.losses ?? [];
+  const after = first && !data.gain && costOf(info, first)[1];
   return (
     <>
+      {after && `${f.begin(after.slice(2))}. `}
+      {largest(cards, s.step_time_ps)}{" "}
       {slow && slow.ideal_ps > 0 && slow.time_ps > 1.05 * slow.ideal_ps && (
         <>
           {data.tied > 1 ? `${f.count(data.tied)} messages are equally slow; one,` : "The slowest message,"}{" "}
           <a href={address(standalone() ? ["packet"] : ["run", info.name, "packet"])}>
-            {slow.from} → {slow.to}
+            {f.whole(slow.from)} → {f.whole(slow.to)}
           </a>
-          , sends {f.bytes(slow.bytes)} in <b>{f.time(slow.time_ps)}</b>,{" "}
-          {f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time
-          {!!slow.behind_ps && `: ${f.time(slow.behind_ps)} of ${f.time(slow.time_ps)} behind ${f.plural(slow.earlier ?? 0, "earlier message")} of its queue pair`}
+          , takes <b>{f.time(slow.time_ps)}</b>, {f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time
           {slow.queue && slow.shared_with_count > 0 && (slow.queue === place || !place) && (
             <>
               ; it shares {place ? "that queue" : `the queue of ${slow.queue}`} with {f.plural(slow.shared_with_count, "other flow")}

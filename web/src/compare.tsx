@@ -286,7 +286,8 @@ function Results({ infos, a, b, judge }: { infos: Info[]; a: Info; b?: Info; jud
             {rows.map(([name, get, show]) => {
               const v = all.map(([, i]) => (packets.has(name) && byFlow(i) ? NaN : (get(i) ?? 0)));
               if (v.every((x) => !(x > 0))) return null;
-              const good = !judge || neither.has(name) ? "" : v[1] < v[0] === (name !== "MFU") ? "gain" : "loss";
+              const slight = Math.abs(v[1] / v[0] - 1) < 0.005; // neither better nor worse
+              const good = !judge || slight || neither.has(name) ? "" : v[1] < v[0] === (name !== "MFU") ? "gain" : "loss";
               const words = b && !Number.isNaN(v[0]) && !Number.isNaN(v[1]) ? change(v[0], v[1], show) : "";
               return (
                 <tr>
@@ -383,6 +384,11 @@ function Settings({ keys, infos, a, b }: { keys: string[]; infos: Info[]; a: Inf
   const all = lettered(infos, a, b);
   const listed = Math.min(few, keys.filter((k) => absent(k, infos) === 0 && !follows(k)).length || few);
   const computed = keys.filter(follows).length;
+  // Of runs of one scenario what was set differs, and the other values follow from it.
+  const set = infos.every((i) => i.manifest.scenario === infos[0].manifest.scenario)
+    ? [...new Set(infos.flatMap((i) => i.manifest.set ?? []))].filter((x) => !infos.every((i) => (i.manifest.set ?? []).includes(x)))
+    : [];
+  const few1 = set.length > 0 && set.length < keys.length - computed;
   const table = (some: string[]) => (
     <table class="narrow">
       <thead>
@@ -413,8 +419,13 @@ function Settings({ keys, infos, a, b }: { keys: string[]; infos: Info[]; a: Inf
   return (
     <div data-testid="settings">
       <div class="head">
-        <h2>{f.plural(keys.length - computed, "setting")} differ{keys.length - computed === 1 ? "s" : ""}</h2>
+        <h2>
+          {few1
+            ? `${f.plural(set.length, "setting")} set: ${set.join(", ")}`
+            : `${f.plural(keys.length - computed, "setting")} differ${keys.length - computed === 1 ? "s" : ""}`}
+        </h2>
       </div>
+      {few1 && <p class="note">{f.plural(keys.length - computed, "value")} differ with it.</p>}
       <div class="scroll" tabIndex={0} role="region" aria-label="settings that differ">
         {table(keys.slice(0, listed))}
         {keys.length > listed && (
@@ -443,7 +454,7 @@ function Reading({ a, b, infos, keys }: { a: Info; b: Info; infos: Info[]; keys:
     <p class="note" data-testid="reading">
       Losses change by {f.change(step - need)}, the step by {f.change(step)}.
       {Math.abs(need) > 0.001 * a.summary.step_time_ps &&
-        ` The other ${f.change(need)} are compute and line rate: the critical path moves to work that lost time hid.`}{" "}
+        ` The other ${f.change(need)} are compute and line rate${need > 0 ? ": the critical path moves to work that lost time hid" : " that the critical path of B no longer contains"}.`}{" "}
       {alone && seeds.length > 0
         ? `Runs differ by seed alone: ${f.plural(infos.length, "seed")} spread over ${f.time(spread)}.`
         : seeds.length === 0

@@ -777,6 +777,8 @@ export interface Answer {
   at_bound?: boolean;
   idle?: string[];
   bound?: string;
+  gain?: string;
+  left_ps: number;
   lost_ps: number;
   rows: LossRow[];
   below: LossRow[];

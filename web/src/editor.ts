@@ -1,12 +1,30 @@
 import { autocompletion, type CompletionContext } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import { defaultHighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
 import { options, type Schema, spot } from "./complete";
 import type { Checked } from "./contract";
+
+/** colours and theme are the page's tokens, in both themes. */
+const colours = HighlightStyle.define([
+  { tag: [tags.definition(tags.propertyName), tags.propertyName], color: "var(--accent)" },
+  { tag: [tags.comment, tags.lineComment], color: "var(--ink-3)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--good)" },
+  { tag: [tags.keyword, tags.typeName, tags.meta], color: "var(--warn)" },
+]);
+const theme = EditorView.theme({
+  "&": { background: "var(--panel)", color: "var(--ink)" },
+  ".cm-content": { caretColor: "var(--ink)" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-gutters": { background: "var(--sunk)", color: "var(--ink-3)", borderRight: "1px solid var(--line)" },
+  "& .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": { background: "var(--l1)" },
+  ".cm-tooltip": { background: "var(--panel)", color: "var(--ink)", border: "1px solid var(--line-2)" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { background: "var(--l5)", color: "var(--bg)" },
+});
 
 function complete(schema: Schema, names: Record<string, string[]>) {
   return (c: CompletionContext) => {
@@ -61,7 +79,8 @@ export function edit(
         history(),
         keymap.of([...defaultKeymap, ...historyKeymap]),
         yaml(),
-        syntaxHighlighting(defaultHighlightStyle),
+        syntaxHighlighting(colours),
+        theme,
         autocompletion({ override: [complete(schema, names)] }),
         lintGutter(),
         lint,

@@ -150,6 +150,22 @@ export function tied(many: Many, shown: number[], x: number, y: number): Set<num
   return new Set([...shown, ...(apart(many) ? [-1] : [])].filter((i) => best.has(at(i))));
 }
 
+/** apartFrom places labels beside their points, where they cover no other label or point; those without room are left out. */
+function apartFrom(words: [[number, number], string][], points: [number, number][], width: number) {
+  const taken: [number, number, number, number][] = points.map(([x, y]) => [x - 4, y - 4, x + 4, y + 4]);
+  return words.flatMap(([[x, y], text]) => {
+    const long = 6.6 * text.length;
+    for (const [dx, dy] of [[9, 4], [-9, 4], [6, -8], [-6, -8], [6, 18], [-6, 18]]) {
+      const from = dx > 0 ? x + dx : x + dx - long;
+      const box: [number, number, number, number] = [from, y + dy - 10, from + long, y + dy + 3];
+      if (box[0] < 60 || box[2] > width || box[1] < 0 || taken.some(([a, b, c, d]) => box[0] < c && box[2] > a && box[1] < d && box[3] > b)) continue;
+      taken.push(box);
+      return [{ text, x: x + dx, y: y + dy, end: dx < 0 }];
+    }
+    return [];
+  });
+}
+
 /** Pareto is all points by two figures, those that no other dominates joined. */
 export function Pareto(props: { many: Many; shown: number[]; x: number; y: number; looked: Looked }) {
   const { many, shown, looked } = props;
@@ -186,6 +202,20 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
       return n === 0 ? `M${x} ${y}` : `H${x}V${y}`;
     })
     .join("");
+  const named = (i: number) =>
+    many.study && !many.study.command
+      ? many.axes.flatMap((a, k) => (many.points[i].at[k] >= 0 ? [a.shown[many.points[i].at[k]]] : [])).join(" ")
+      : many.points[i].name;
+  const near = ([x, y]: [number, number], [u, v]: [number, number]) => Math.hypot(x - u, y - v) < 7;
+  const words: [[number, number], string][] = [];
+  if (many.base && apart(many)) words.push([at(many.base), many.base.name + (equal.has(-1) ? "" : ", dominated")]);
+  // Few points have names, those of the front first; points that coincide have one.
+  for (const i of shown.length <= 12 ? [...best, ...shown.filter((i) => !on.has(i))] : []) {
+    const same = words.find(([p]) => near(p, at(many.points[i])));
+    if (!same) words.push([at(many.points[i]), named(i)]);
+    else if (on.has(i)) same[1] += `, ${named(i)}`;
+  }
+  const labels = apartFrom(words, all.map(at), width);
   return (
     <div class="plot" ref={box} data-testid="pareto">
       <svg width={width} height={height} role="img" aria-label={`${fy.words} against ${fx.words}, ${best.length} points on the Pareto front`}>
@@ -237,30 +267,14 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
             </circle>
           );
         })}
-        {shown.length <= 8 &&
-          shown.map((i) => {
-            const [x, y] = at(many.points[i]);
-            const same = shown.filter((j) => String(at(many.points[j])) === String([x, y]));
-            if (same[0] !== i) return null; // points that coincide have one label
-            const right = x > width - 160;
-            return (
-              <text class="b over" x={right ? x - 9 : x + 9} y={y - 7} text-anchor={right ? "end" : "start"}>
-                {same.map((j) => (many.study && !many.study.command ? many.axes.flatMap((a, k) => (many.points[j].at[k] >= 0 ? [a.shown[many.points[j].at[k]]] : [])).join(" ") : many.points[j].name)).join(", ")}
-              </text>
-            );
-          })}
+        {labels.map((l) => (
+          <text class="b over" x={l.x} y={l.y} text-anchor={l.end ? "end" : "start"}>
+            {l.text}
+          </text>
+        ))}
         {many.base && apart(many) && (
           <>
             <rect data-base data-front={on.has(-1) || undefined} x={at(many.base)[0] - 5} y={at(many.base)[1] - 5} width={10} height={10} fill={equal.has(-1) ? "var(--accent)" : "var(--bg)"} stroke="var(--ink)" stroke-width={2} />
-            <text
-              class="b over"
-              x={at(many.base)[0] + (at(many.base)[0] > width - 80 ? -9 : 9)}
-              y={at(many.base)[1] + 4}
-              text-anchor={at(many.base)[0] > width - 80 ? "end" : "start"}
-            >
-              {many.base.name}
-              {equal.has(-1) ? "" : ", dominated"}
-            </text>
           </>
         )}
       </svg>
@@ -313,9 +327,10 @@ export function Parallel(props: {
   const { many, shown, looked } = props;
   const { box, width: room } = useWidth(900);
   const n = props.axes.length + props.figures.length;
-  const width = Math.max(room, n * 130);
+  const small = room < 560;
+  const width = Math.max(room, n * (small ? 84 : 130));
   const [top, height, bottom] = [38, 346, 20];
-  const X = (k: number) => 6 + (k * (width - 126)) / Math.max(1, n - 1);
+  const X = (k: number) => 6 + (k * (width - (small ? 88 : 126))) / Math.max(1, n - 1);
   const Y = (share: number) => top + (1 - share) * (height - top - bottom);
   const ranges = props.figures.map((g) => {
     const v = shown.map((i) => many.points[i].figures[g]);

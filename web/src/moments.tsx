@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Answer, Info } from "./api";
 import type { EndPicture, FailurePicture, LinkPicture, PausePicture, PortPicture, RatePicture } from "./contract";
 import * as f from "./format";
@@ -18,9 +19,12 @@ function around(info: Info, at: number) {
 }
 
 /** Pictures are the port, the rank and the pause to look at, small; each leads to its time. */
-export function Pictures({ info, data }: { info: Info; data: Answer }) {
-  const { failure, port, link, ends, pause, rate } = data;
-  if (!failure && !port && !link && !ends && !pause && !rate) return null;
+export function Pictures({ info, data, beside }: { info: Info; data: Answer; beside?: ComponentChildren }) {
+  const { failure, port, link, pause, rate } = data;
+  // Ranks that end at one time, but for chance, show nothing.
+  const ends = data.ends && data.ends.last_ps - data.ends.first_ps >= 0.005 * info.summary.step_time_ps ? data.ends : undefined;
+  const count = Number(!!failure || !!port) + Number(!!link) + Number(!!ends) + Number(!!pause || !!rate);
+  if (count === 0) return <>{beside}</>;
   return (
     <>
       <div class="head">
@@ -31,7 +35,9 @@ export function Pictures({ info, data }: { info: Info; data: Answer }) {
         {link && <Link info={info} p={link} />}
         {ends && <Ends info={info} p={ends} />}
         {pause ? <Pause info={info} p={pause} /> : rate && <Rate info={info} p={rate} />}
+        {count < 3 && beside}
       </div>
+      {count >= 3 && beside && <div class="row">{beside}</div>}
     </>
   );
 }
@@ -143,6 +149,7 @@ function Ends({ info, p }: { info: Info; p: EndPicture }) {
   const late = p.last_ps - p.median_ps;
   const wide = p.last_ps - p.first_ps;
   const most = Math.max(...p.counts);
+  const tallest = p.counts.indexOf(most);
   const w = W / p.counts.length;
   const x = (ps: number) => (wide > 0 ? ((ps - p.first_ps) / wide) * W : W);
   return (
@@ -164,8 +171,8 @@ function Ends({ info, p }: { info: Info; p: EndPicture }) {
             />
           ),
         )}
-        <text x={0} y={10}>
-          at most {f.plural(most, "rank")} in {f.time(wide / p.counts.length)}
+        <text x={tallest * w < W / 2 ? tallest * w : (tallest + 1) * w} y={H - (H - 18) - 4} text-anchor={tallest * w < W / 2 ? "start" : "end"}>
+          {f.plural(most, "rank")}
         </text>
         {wide > 0 && late > 0 && <path d={`M${x(p.median_ps)} 18V${H}`} stroke="var(--ink)" stroke-dasharray="2 3" />}
         {wide > 0.001 * p.last_ps ? (

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Answer, Info, Simulation, Variant } from "./api";
@@ -58,28 +59,33 @@ function limitOf(r: Remedy): string {
 /** by is limitOf in a sentence. */
 const by = (r: Remedy) => (r.limit ? ", limited by the busiest NIC" : r.simulated ? `, by a ${limitOf(r)}` : ", by estimate");
 
+/** roughly says how an upper limit is meant: what the busiest NIC allows is one, and other estimates are exceeded at times. */
+const roughly = (r: Remedy) => (r.limit ? "at most" : "about");
+
+/** cardsOf is the remedies worth a card, up to three that are shown, and the others. */
+export function cardsOf(cards: Card[], step: number) {
+  const all = cards.filter((c) => (c.done ? c.saves > 0 : c.saves >= least * step));
+  return { good: all.slice(0, 3), more: all.slice(3) };
+}
+
 /** largest is the largest saving of remedies in words, and its share of the step: of a run, else an upper limit. */
 export function largest(cards: Card[], step: number): string {
   const done = cards.filter((c) => (c.done ? c.saves > 0 : c.remedy.tried && c.saves >= least * step)).sort((a, b) => b.saves - a.saves)[0];
   const top = done ?? cards.filter((c) => !known(c) && c.remedy.set && c.saves >= least * step).sort((a, b) => b.saves - a.saves)[0];
   if (!top) return "";
-  const words = `${f.begin(top.remedy.says)} saves ${done ? "" : "at most "}${f.time(top.saves)} (${f.percent(top.saves / step)})`;
-  return `${words}${done ? "" : by(top.remedy)}.`;
+  return `Largest saving: ${top.remedy.says}, ${done ? "" : `${roughly(top.remedy)} `}${f.time(top.saves)} (${f.percent(top.saves / step)})${done ? "" : by(top.remedy)}.`;
 }
 
 /** Remedies are up to three things to change, with what each saves: the figure of a complete run of it, or an upper
  *  limit, marked as an estimate. */
-export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; step: number }) {
+export function Remedies({ info, cards, step, beside }: { info: Info; cards: Card[]; step: number; beside?: ComponentChildren }) {
   const alone = api.standalone();
   const [error, fail] = useState("");
-  const all = cards.filter((c) => (c.done ? c.saves > 0 : c.saves >= least * step));
-  // Remedies of one cause have one limit until they are run: the first has the card, and the others are in it.
-  const ties = (a: Card, b: Card) => !known(a) && !known(b) && !a.job && !b.job && a.remedy.cause === b.remedy.cause && a.saves === b.saves;
-  const good = all.filter((c, i) => !all.slice(0, i).some((d) => ties(c, d))).slice(0, 3);
+  const { good, more } = cardsOf(cards, step);
   const small = cards.filter((c) => !c.done && c.saves < least * step).sort((a, b) => b.saves - a.saves)[0];
   const first = good.find((c) => c.remedy.set);
   const worse = cards.filter((c) => c.done && c.saves <= 0);
-  if (cards.length === 0) return null;
+  if (cards.length === 0) return beside ? <div class="row">{beside}</div> : null;
   const run = (set: string[]) =>
     api.startVariant(info.name, set).then(
       (j) => {
@@ -99,7 +105,7 @@ export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; ste
       )}
       {good.length === 0 && worse.length === 0 && small && (
         <p class="note" data-testid="small">
-          No known remedy saves 1 % of the step: {small.remedy.says} at most {f.percent(Math.max(0, small.saves) / step)}{by(small.remedy)}.
+          No known remedy saves 1 % of the step: {small.remedy.says} {roughly(small.remedy)} {f.percent(Math.max(0, small.saves) / step)}{by(small.remedy)}.
         </p>
       )}
       <div class="grid3" data-testid="remedies">
@@ -109,26 +115,6 @@ export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; ste
             <Saving c={c} step={step} />
             {c.remedy.needs && <p>Needs {c.remedy.needs}.</p>}
             {c.remedy.set && <code>{c.remedy.set.map((x) => "--set " + x).join(" ")}</code>}
-            {all.some((d) => d !== c && ties(c, d)) && (
-              <p class="note" data-testid="ties">
-                Same limit:{" "}
-                {all
-                  .filter((d) => d !== c && ties(c, d))
-                  .map((d, i) => (
-                    <>
-                      {i > 0 && ", "}
-                      {d.remedy.set && !alone ? (
-                        <button class="plain" title={`run --set ${d.remedy.set.join(" --set ")}`} onClick={() => run(d.remedy.set!)}>
-                          {d.remedy.says}
-                        </button>
-                      ) : (
-                        d.remedy.says
-                      )}
-                      {d.remedy.needs && ` (needs ${d.remedy.needs})`}
-                    </>
-                  ))}
-              </p>
-            )}
             <div class="foot">
               <State c={c} />
               {c.done ? (
@@ -153,7 +139,28 @@ export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; ste
             </div>
           </article>
         ))}
+        {beside}
       </div>
+      {more.length > 0 && (
+        <p class="note" data-testid="ties">
+          More:{" "}
+          {more.map((d, i) => (
+            <>
+              {i > 0 && "; "}
+              {d.done ? (
+                <a href={address(["compare"], { runs: `${info.name},${d.done.run}` })}>{d.remedy.says}</a>
+              ) : d.remedy.set && !alone ? (
+                <button class="plain" title={`run --set ${d.remedy.set.join(" --set ")}`} onClick={() => run(d.remedy.set!)}>
+                  {d.remedy.says}
+                </button>
+              ) : (
+                d.remedy.says
+              )}{" "}
+              {known(d) ? f.change(-d.saves) : `${roughly(d.remedy)} ${f.time(d.saves)}`}
+            </>
+          ))}
+        </p>
+      )}
       {worse.map((c) => (
         <p class="note">
           No gain: <code>{(c.remedy.set ?? []).join(" ")}</code> finishes {f.time(-c.saves)} later (
@@ -171,7 +178,7 @@ function Saving({ c, step }: { c: Card; step: number }) {
     return (
       <>
         <p class="saves" data-saves={c.saves}>
-          ≤ {f.time(c.saves)} <small>{f.percent(share)}</small> <b class="tag">{limitOf(c.remedy)}</b>
+          {c.remedy.limit ? "≤" : "≈"} {f.time(c.saves)} <small>{f.percent(share)}</small> <b class="tag">{limitOf(c.remedy)}</b>
         </p>
         <div class="meter estimate" aria-hidden="true">
           <i style={{ width: `${100 * Math.min(1, share)}%` }} />

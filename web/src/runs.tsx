@@ -291,7 +291,7 @@ function Run(props: {
         ))}
       </div>
       <p class="note">
-        {minor ? "At line rate" : e.main_cause ? `Main cause: ${e.main_cause}` : causes.length > 0 ? "No contention" : "No account of the step"}
+        {minor ? "At line rate" : e.main_cause?.startsWith("bound by") ? f.begin(e.main_cause) : e.main_cause ? `Main cause: ${e.main_cause}` : causes.length > 0 ? "No contention" : "No account of the step"}
       </p>
       {sets.length > 0 && <code>{sets.map((x) => "--set " + x).join(" ")}</code>}
       <p class="note">

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CauseInfo, StepPart } from "./contract";
 import { causeColour } from "./colour";
@@ -18,10 +19,14 @@ export function useWidth(start: number) {
   return { box, width };
 }
 
-interface Segment {
+/** Chosen is a segment that a reader points at. */
+export interface Chosen {
   part: StepPart;
   cause: CauseInfo;
   ps: number;
+}
+
+interface Segment extends Chosen {
   x: number;
   w: number;
 }
@@ -30,13 +35,13 @@ const letter = 6.1; // width of one at 11 px, a little more than most
 const wide = (s: string) => s.length * letter + 8;
 
 /** lossy are causes that a step would be without. */
-const lossy = (key: string) => key !== "compute" && key !== "line_rate";
+const lossy = (key: string) => !["compute", "line_rate", "bound"].includes(key);
 
 /** nameOf is what a segment is called: what a part needs is named by where it is. */
 function nameOf(s: Segment): string {
-  if (s.cause.key === "compute") return s.part.key === "compute" ? "Compute" : "Compute without losses";
+  if (s.cause.key === "compute") return s.part.key === "compute" ? "Compute" : "Overlapped compute";
   if (s.cause.key === "line_rate") return "Line rate";
-  return f.begin(s.cause.name);
+  return s.cause.key === "bound" ? s.cause.name : f.begin(s.cause.name);
 }
 
 /** named reports whether a segment is labelled: small ones and what needs no words are not. */
@@ -82,9 +87,21 @@ function leading(list: Segment[]): Led[] {
   return led;
 }
 
+interface Props {
+  parts: StepPart[];
+  causes: CauseInfo[];
+  step: number;
+  main?: string;
+  about?: (s: Chosen) => ComponentChildren; // of the segment that is pointed at or chosen
+}
+
+const idOf = (s: Chosen) => `${s.part.key} ${s.cause.key}`;
+
 /** StepBar is the step as one bar: parts above, the causes of each below. */
-export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; causes: CauseInfo[]; step: number; main?: string }) {
+export function StepBar({ parts, causes, step, main, about }: Props) {
   const { box, width } = useWidth(1216);
+  const [over, point] = useState<string>();
+  const [chosen, choose] = useState<string>();
   const x = (ps: number) => (ps / step) * width;
   const segments: Segment[] = [];
   const bounds: { part: StepPart; x: number; w: number }[] = [];
@@ -105,6 +122,8 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
     }
     if (rows.length === 0) at += part.time_ps;
   }
+  const looked = over ?? chosen;
+  const told = segments.find((s) => idOf(s) === looked) ?? segments.filter((s) => s.cause.key === main).sort((a, b) => b.ps - a.ps)[0];
   const small = width < 700;
   const top = small ? 20 : 34;
   const tall = 40;
@@ -155,11 +174,11 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
       heads.pop(); // the list below names it
       continue;
     }
-    last = begin + (h.text.length + h.time.length) * 7 + 8;
+    last = begin + 8 * h.text.length + 7 * h.time.length + 10;
   }
   return (
     <div class="step" ref={box} data-testid="step-bar">
-      <svg height={height} role="img" aria-label={said}>
+      <svg height={height} role={about ? "group" : "img"} aria-label={said}>
         {heads.map((h) => (
           <text class="part" x={h.x + 2} y={14}>
             <tspan class="name">{h.text}</tspan>
@@ -185,10 +204,25 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
             width={Math.max(0, s.w > 3 ? s.w - 1 : s.w)}
             height={tall}
             fill={fillOf(s)}
+            {...(about && {
+              role: "button",
+              tabIndex: 0,
+              class: `choice ${looked && s === told ? "told" : ""}`,
+              "aria-label": `${s.part.name}: ${s.cause.name} ${f.time(s.ps)}`,
+              "aria-pressed": idOf(s) === chosen,
+              onPointerEnter: () => point(idOf(s)),
+              onPointerLeave: () => point(undefined),
+              onFocus: () => point(idOf(s)),
+              onBlur: () => point(undefined),
+              onClick: () => choose(idOf(s) === chosen ? undefined : idOf(s)),
+              onKeyDown: (e: KeyboardEvent) => ["Enter", " "].includes(e.key) && (e.preventDefault(), choose(idOf(s))),
+            })}
           >
-            <title>
-              {`${s.part.name}: ${s.cause.name}, ${f.time(s.ps)}, ${f.percent(s.ps / step)} of the step. ${f.begin(s.cause.about)}.`}
-            </title>
+            {!about && (
+              <title>
+                {`${s.part.name}: ${s.cause.name}, ${f.time(s.ps)}, ${f.percent(s.ps / step)} of the step. ${f.begin(s.cause.about)}.`}
+              </title>
+            )}
           </rect>
         ))}
         {under.map(({ s, name, at, end }) => (
@@ -212,13 +246,18 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
           );
         })}
       </svg>
+      {about && told && (
+        <p class="note told" data-testid="told" aria-live="polite">
+          {about(told)}
+        </p>
+      )}
       <ul class="causes">
         {segments
           .filter((s) => s.ps >= 0.001 * step)
           .map((s) => (
             <li>
               <i class="swatch" style={{ background: fillOf(s) }} />
-              {s.part.key === "compute" ? "Compute" : `${short[s.part.key] ?? s.part.name}: ${s.cause.name}`}
+              {s.part.key === "compute" ? "Compute" : parts.length === 1 ? nameOf(s) : `${short[s.part.key] ?? s.part.name}: ${s.cause.name}`}
               <b>{f.time(s.ps)}</b>
             </li>
           ))}
@@ -247,6 +286,10 @@ const fillOf = (s: Segment) =>
     ? "var(--o-wait)"
     : s.cause.key === "others" || s.cause.key === "path"
       ? "var(--l2)"
+    : s.cause.key === "gain"
+      ? "var(--l1)"
+    : s.cause.key === "bound"
+      ? "var(--c-line_rate)"
     : s.cause.key === "line_rate"
       ? partColour(s.part.key)
       : causeColour(s.cause.key);

@@ -30,7 +30,10 @@ type Answer struct {
 	Idle    []string `json:"idle,omitempty"`
 	// Lost is the time above line rate on the critical path. Rows are the terminal's, and Below are those below 0.5
 	// %. Bound describes the contents of the bound for a run of one collective near it, which is not a loss.
+	// Gain is what a run at its bound can save at most where it loses more, in words; Left is that time.
 	Bound string    `json:"bound,omitempty"`
+	Gain  string    `json:"gain,omitempty"`
+	Left  int64     `json:"left_ps"`
 	Lost  int64     `json:"lost_ps"`
 	Rows  []LossRow `json:"rows"`
 	Below []LossRow `json:"below"`

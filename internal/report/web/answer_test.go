@@ -129,7 +129,8 @@ func TestAnswerIsTheTerminal(t *testing.T) {
 		lines := strings.Split(text.String(), "\n")
 		flat := strings.Join(strings.Fields(text.String()), " ")
 		begin := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "Time above line rate") })
-		if want := unit.Time(a.Lost).Show(); begin < 0 || !strings.HasSuffix(lines[begin], want) {
+		want := "critical path: " + unit.Time(a.Lost).Show()
+		if begin < 0 || !strings.Contains(lines[begin], want) || a.Gain != "" && !strings.Contains(flat, a.Gain) {
 			t.Fatalf("%s: %s lost in the answer\n%s", name, want, &text)
 		}
 		for i, x := range a.Rows {

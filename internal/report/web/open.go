@@ -187,8 +187,8 @@ func (e *Entry) explain(dir string, s *result.Summary) {
 	if s.Outcome != nil {
 		e.Outcome = s.Outcome.Ended
 	}
-	if !report.AtBound(s) {
-		e.Main = report.MainCause(s)
+	if e.Main = report.MainCause(s); report.AtBound(s) {
+		e.Main = "bound by " + s.Collectives[0].BoundWhy
 	}
 	if s.Chain == nil {
 		return
