@@ -90,8 +90,8 @@ func Answer(s *result.Summary) string {
 const nearBound = 0.95
 
 // AtBound reports whether a run is one collective or set of flows near its bound. The bound then limits it, and no
-// cause does, if a run without it saves little. Waits of its messages for one another's NIC or NVLink are no loss there,
-// because the bound contains them, too.
+// cause does, if a run without it saves little. Waits of its messages for one another's NIC or NVLink are no loss
+// there, because the bound contains them, too.
 func AtBound(s *result.Summary) bool {
 	c := s.Collectives
 	if s.MFU > 0 || computes(s) || len(c) != 1 || s.Chain == nil || c[0].Bound <= 0 ||
