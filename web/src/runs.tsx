@@ -320,7 +320,7 @@ function Jobs({ list, done }: { list: api.Simulation[]; done: () => void }) {
               : 0;
         return (
           <li>
-            <b>{j.title}</b> {j.state}
+            <b>{j.run ?? j.title}</b> {(j.sets ?? []).length > 0 && <code>{j.sets!.map((x) => "--set " + x).join(" ")}</code>} {j.state}
             {j.state === "running" && (
               <>
                 {" "}

@@ -201,3 +201,20 @@ interface Ethernet1/2
 		t.Errorf("notes %q, want one with %q", notes, want)
 	}
 }
+
+// TestUnappliedThresholds checks that WRED thresholds in the wrong order are an error in a policy that nothing applies,
+// too, and that an applied policy is left to the lint, which names the queue.
+func TestUnappliedThresholds(t *testing.T) {
+	const policy = `policy-map type queuing OUT
+  class type queuing c-out-8q-q3
+    random-detect minimum-threshold 3000 kbytes maximum-threshold 150 kbytes drop-probability 7 weight 0 ecn
+`
+	for text, want := range map[string]int{policy: 1,
+		policy + "system qos\n  service-policy type queuing output OUT\n": 0,
+		strings.ReplaceAll(policy, "3000", "100"):                         0} {
+		c := parse(t, text)
+		if n := len(c.Faults); n != want || n > 0 && (c.Faults[0].Rule != "threshold-order" || c.Faults[0].Line != 3) {
+			t.Errorf("%s: %+v", text, c.Faults)
+		}
+	}
+}

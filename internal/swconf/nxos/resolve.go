@@ -3,6 +3,7 @@ package nxos
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,6 +90,29 @@ func (p *parser) resolve() {
 		}
 	}
 	p.dlb()
+	p.unapplied()
+}
+
+// unapplied reports WRED thresholds in the wrong order in queuing policies that no port applies. Lint checks those of
+// applied ones, by queue.
+func (p *parser) unapplied() {
+	const kind = "policy-map type queuing"
+	for _, key := range slices.Sorted(maps.Keys(p.policies)) {
+		pm := p.policies[key]
+		used := func(r swconf.Ref) bool { return r.Kind == kind && r.Name == pm.name }
+		if pm.given || pm.typ != "queuing" || slices.ContainsFunc(p.c.Refs, used) {
+			continue
+		}
+		for _, pc := range pm.classes {
+			if w := pc.WRED; w.V.Max > 0 && w.V.Min > w.V.Max {
+				swconf.Report(p.c, w.At, swconf.Error, "threshold-order", fmt.Sprintf(
+					"class %s of %s, which is never applied: WRED minimum %v is above its maximum %v", pc.name, pm.name,
+					w.V.Min, w.V.Max),
+					"the probability of marks rises from the minimum to the maximum: the switch refuses thresholds in this order, or marks by one of them only",
+					"a WRED minimum below the maximum, for example 150 and 3000 kbytes")
+			}
+		}
+	}
 }
 
 // called returns the names of queues without a class in a policy, as in the configuration's own policies, on
