@@ -73,6 +73,9 @@ func (c *initCmd) Run(e *env) error {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "%s: %s GPUs (%s), %s fabric, %s, %s\n", c.File, a.GPUs, a.Server, a.Fabric, a.Workload, a.LB)
+	if a.Rails > 1 {
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("the file has one of %d rails, a GPU of each server's %[1]d: all of them have more operations than a run simulates (workload.training.fold)", a.Rails))
+	}
 	fmt.Fprintf(e.stdout, "Next: railyard topo %s\n      railyard run %s\n", c.File, c.File)
 	return nil
 }

@@ -27,7 +27,7 @@ type planGoodputCmd struct {
 	Checkpoint string         `help:"Checkpoint size (14 bytes per parameter of the scenario's model, or its checkpoint block; required without a model)" placeholder:"SIZE"`
 	Storage    string         `help:"Storage throughput of all GPUs, read and write (the scenario's, or 100GB/s)" placeholder:"RATE"`
 	Async      bool           `help:"Write checkpoints asynchronously: training stops for --snapshot only"`
-	Snapshot   *time.Duration `help:"Time to copy GPU state to host memory (5s, at most the time of the write)" placeholder:"TIME" with:"async"`
+	Snapshot   *time.Duration `help:"Time to copy GPU state to host memory (server.pcie of SCENARIO, else 5s, at most the time of the write)" placeholder:"TIME" with:"async"`
 	Interval   time.Duration  `help:"Checkpoint interval (on_failure.checkpoint_every, or Daly's optimum)" placeholder:"TIME"`
 	Step       time.Duration  `help:"Step time, instead of a simulation; required without SCENARIO" placeholder:"TIME" without:"estimate"`
 	Estimate   bool           `help:"Estimate the step by the cost model, without simulation"`

@@ -24,6 +24,7 @@ type Answers struct {
 
 	// Missed describes the oversubscription that was built instead of the requested one; "": the requested one.
 	Missed string
+	Rails  int // rails of which the file has one; 1: it has all
 }
 
 // Question is a question with its answer.

@@ -126,7 +126,7 @@ func TestAsk(t *testing.T) {
 	a := Answers{Server: "dgx-b200"}
 	var out strings.Builder
 	err := a.Ask(strings.NewReader("128\nrial\nrail\n2\n\nspray\n"), &out)
-	if want := (Answers{"128", "dgx-b200", "rail", "2", "llama-2-7b", "spray", ""}); err != nil || a != want {
+	if want := (Answers{"128", "dgx-b200", "rail", "2", "llama-2-7b", "spray", "", 0}); err != nil || a != want {
 		t.Errorf("%+v, %v\n%s", a, err, &out)
 	}
 	if s := out.String(); strings.Contains(s, "Server") || !strings.Contains(s, `did you mean "rail"`) ||

@@ -26,8 +26,8 @@ const (
 // efficiency is the percentage of a GPU's peak that a draft assumes: that of any scenario.
 var efficiency = workload.NewTraining().Efficiency
 
-// Scenario returns the scenario as YAML, with a comment for each block, and sets Missed. All answers must be set and
-// accepted.
+// Scenario returns the scenario as YAML, with a comment for each block, and sets Missed and Rails. All answers must be
+// set and accepted.
 func (a *Answers) Scenario(name string) (string, error) {
 	gpus, err := strconv.Atoi(a.GPUs)
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *Answers) Scenario(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if fold > 1 { // one rail of the fabric above
+	if a.Rails = fold; fold > 1 { // one rail of the fabric above
 		rail := *s
 		rail.Name, rail.GPUs, rail.NICs = fmt.Sprintf("1 of %d rails of %s", fold, s.Name), s.GPUs/fold, s.NICs/fold
 		if fabric, err = a.fabric(&rail, gpus/per); err != nil {

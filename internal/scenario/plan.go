@@ -94,6 +94,7 @@ type Plan struct {
 	Idle       []string  // the Notes about values without effect
 	QueueNotes []string  // the Notes about the switches' configurations and queues
 	Efficiency float64   // efficiency in percent that the training sets and Fabric omitted; 0: none
+	Folded     int       // GPUs that each one of the omitted training stands for (fold); 0: it was not folded
 	Unfit      string    // reason why a step has more operations than a simulation accepts; "": it does not
 
 	// Ahead returns the part of the jobs already executed on the same host topology, for other plans with Totals,

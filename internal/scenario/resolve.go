@@ -47,16 +47,21 @@ func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read
 func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
 
 // Fabric is Resolve with a permutation of single bytes instead of the workload, for callers that send their own
-// workload. Of the workload the plan keeps the efficiency of a training.
+// workload. Of the workload the plan keeps the efficiency of a training, and whether it is folded.
 func (d *Document) Fabric(read ReadFile) (*Plan, error) {
-	said := 0.0
-	if t := d.File.Workload.Training; t != nil && d.says("workload.training.efficiency") {
-		said = t.Efficiency
+	said, folded := 0.0, 0
+	if t := d.File.Workload.Training; t != nil {
+		if d.says("workload.training.efficiency") {
+			said = t.Efficiency
+		}
+		if t.Fold {
+			folded = t.TP
+		}
 	}
 	d.File.Workload = Workload{Traffic: &Traffic{Permutation: &Pattern{Bytes: 1}}}
 	p, err := d.Resolve(read)
 	if err == nil {
-		p.Efficiency = said
+		p.Efficiency, p.Folded = said, folded
 	}
 	return p, err
 }

@@ -210,6 +210,17 @@ func (s *step) write(r int, bytes unit.Bytes) {
 	s.wait[r] = append([]int32(nil), s.Storage.write(s.b, "checkpoint", r, bytes, after...)...)
 }
 
+// CopyTime returns the longest time for which a rank copies its share of an asynchronous checkpoint.
+func (t *Training) CopyTime() (longest unit.Time) {
+	for p := range t.PP {
+		dense, sparse := t.StageParams(p)
+		n := t.DP * t.CP
+		bytes := t.SavedBytes(dense, n, true) + t.SavedBytes(sparse, n/t.EP, true)
+		longest = max(longest, copying(bytes, t.Checkpoint.Copy))
+	}
+	return longest
+}
+
 // copying returns the time to copy a GPU's share to its server's memory.
 func copying(bytes unit.Bytes, rate unit.Rate) unit.Time {
 	if rate == 0 {

@@ -50,7 +50,8 @@ func Goodput(w io.Writer, r days.Report) {
 	line("Checkpoint", "%s at %s/s: %s, %s", unit.Bytes(r.Checkpoint).Show(), unit.Bytes(r.Storage).Show(),
 		days.Brief(r.Write), how)
 	if r.Useless() {
-		line("Async", "gains nothing: the snapshot stops the training as long as the write, or longer; leave out --async")
+		line("Async", "gains nothing: a snapshot of %s (--snapshot) stops the training as long as the write, or longer",
+			days.Brief(r.Stall))
 	}
 	if o := r.Other; o != nil {
 		line("Async", "with --async %s effective (+%s), a checkpoint every %s, training stops for %s",

@@ -223,6 +223,11 @@ func (c *Question) fromJob(in *goodput.Input, plan *scenario.Plan, size *string)
 		each := int64(checkpointBytes)
 		if k := t.Checkpoint; k != nil {
 			each, c.Async = int64(k.Bytes), c.Async || k.Mode == workload.Async
+			if k.Copy > 0 && *size == "" && c.Snapshot == nil {
+				copied := time.Duration(t.CopyTime() / 1000)
+				copied = copied.Round(time.Microsecond)
+				c.Snapshot = &copied
+			}
 		}
 		if *size == "" {
 			*size = fmt.Sprintf("%dB", t.Model.Params()*each)
@@ -324,6 +329,9 @@ func (c *Question) step(simulate func(*scenario.Plan) (*result.Summary, error),
 	}
 	if c.Estimate {
 		t := plan.Jobs[0].Training
+		if t.Fold {
+			return 0, "", field.New("--estimate", "the scenario is one rail of several (workload.training.fold), and the cost model takes all: leave out --estimate to simulate the step, or set it with --step")
+		}
 		in := planner.SearchInput{Training: *t, Site: layouts.SiteOf(plan, t.Layout.GPUs(), t)}
 		return goodput.Seconds(in.Estimate(t.Layout).Seconds), "by the cost model", nil
 	}

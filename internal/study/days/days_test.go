@@ -152,6 +152,16 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
+// A folded step is simulated: the cost model has no servers of all GPUs.
+func TestEstimateOfFolded(t *testing.T) {
+	text := strings.NewReplacer("gpus: 4, nics: 4", "gpus: 1, nics: 1", "tp: 2,", "tp: 2, fold: true,",
+		"hosts: 2", "hosts: 4").Replace(llama2)
+	q := Question{Scenario: file(t, "folded.yaml", text), Days: 5, Estimate: true, Seeds: 1}
+	if _, _, err := q.Input(unsimulated(t)); err == nil || !strings.Contains(err.Error(), "workload.training.fold") {
+		t.Error(err)
+	}
+}
+
 // A scenario's storage has a rate, and its training a mode and a size of checkpoints. 10 bytes for each parameter
 // to 2 x 20 GB/s take 1.684604 s, for which an asynchronous checkpoint does not stall.
 func TestStorage(t *testing.T) {
@@ -164,6 +174,12 @@ func TestStorage(t *testing.T) {
 	if err != nil || r.Checkpoint != 67_384_156_160 || r.Storage != 40e9 || !r.Async || in.Stall != 0 ||
 		in.Write != 1_684_604 || in.Restart != 601_684_604 {
 		t.Errorf("%v, %+v, %+v", err, in, r)
+	}
+	// A GPU's eighth of it over PCIe, at 50 GB/s, as in a run.
+	text = strings.Replace(text, "server: {", "server: {pcie: 50GB/s, ", 1)
+	q = Question{Scenario: file(t, "copied.yaml", text), Days: 5, Step: time.Second, Seeds: 1}
+	if in, r, err = q.Input(unsimulated(t)); err != nil || in.Stall != 168_460 || r.Useless() {
+		t.Errorf("copied: %v, %+v, %+v", err, in, r)
 	}
 }
 

@@ -2,6 +2,7 @@ package layouts
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"railyard/internal/planner"
@@ -55,6 +56,32 @@ func TestSiteOf(t *testing.T) {
 	s := SiteOf(p, 512, &workload.Training{})
 	if s.PerServer != 8 || s.Latency != 2*p.NICs.Latency+2e6 || s.NVLatency != p.NVLatency {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A folded scenario is one rail of the cluster: its servers have one GPU of each group, and no NVLink.
+func TestFoldedFabric(t *testing.T) {
+	const text = "fabric: {kind: rail, hosts: 4, spines: 2}\nserver: {gpus: 1, nics: 1}\n" +
+		"workload: {training: {model: llama-2-7b, tp: 8, dp: 4, fold: FOLD}}\n"
+	of := func(fold string, sets ...string) error {
+		d, err := scenario.Parse("folded.yaml", []byte(strings.Replace(text, "FOLD", fold, 1)), sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Fabric(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Asked(workload.NewTraining(), p, "folded.yaml", 0)
+		return err
+	}
+	const whole = "--set server.gpus=8 --set server.nics=8 --set workload.training.fold=false"
+	err := of("true")
+	if err == nil || !strings.Contains(err.Error(), "one of 8 rails") || !strings.HasSuffix(err.Error(), whole) {
+		t.Error(err)
+	}
+	if err := of("true", "server.gpus=8", "server.nics=8", "workload.training.fold=false"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -12,6 +12,11 @@ import (
 // fabric's name is for errors.
 func Asked(t workload.Training, plan *scenario.Plan, fabric string, gpus int) (in planner.SearchInput, err error) {
 	all := plan.Graph.TotalGPUs()
+	file := plan.Settled()
+	if n := plan.Folded; n > 1 {
+		return in, field.New("--fabric", "%s is one of %d rails (workload.training.fold), with 1 of %[2]d GPUs of each group, and the cost model takes all; with server: --set server.gpus=%[3]d --set server.nics=%[4]d --set workload.training.fold=false",
+			fabric, n, n*file.Server.GPUs, n*file.Server.NICs)
+	}
 	if gpus == 0 {
 		gpus = all
 	}
