@@ -207,6 +207,10 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 		return "at line rate"
 	}
 	costs, recovering := row.Lost.Show(top)
+	if recovering && top == cause.Pause { // which have a place other than the queue
+		return fmt.Sprintf("%s of %s above line rate: %s; %s of it CC recovering", unit.Time(row.Lost.Costs(top)).Show(),
+			gap.Show(), b.evidence(top, row), costs)
+	}
 	if recovering {
 		top = cause.Recovering
 	}

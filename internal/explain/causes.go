@@ -148,14 +148,15 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 	if b.acc == nil {
 		return row // the run is in progress: the cost of its messages is not known yet
 	}
-	b.acc.collective(&row.Lost, c, b.r.exec.End[last]-from)
-	b.acc.outside.collective(&row.Lost, last, from, c)
 	var messages []int32
 	for _, p := range b.chain(last, from, c) {
 		if p.message >= 0 && b.r.dag.Ops[p.op].Coll == c {
 			messages = append(messages, p.message)
 		}
 	}
+	b.acc.collective(&row.Lost, c, b.r.exec.End[last]-from)
+	b.acc.victims(&row.Lost, messages)
+	b.acc.outside.collective(&row.Lost, last, from, c)
 	if !b.locate(&row, messages) && row.Lost.Lost() > 0 {
 		b.locate(&row, b.messagesOf(c)) // others would end the collective if only this cause were left
 	}
@@ -208,6 +209,7 @@ func (a *accounts) message(to *cause.Account, x int32) {
 		p := a.last()
 		p.crossed(x, began(p), p.done[x], rest)
 	})
+	a.victims(to, []int32{x})
 	a.outside.message(to, x)
 }
 

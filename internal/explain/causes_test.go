@@ -327,20 +327,32 @@ func placeOf(s *result.Summary, id cause.ID) string {
 	return ""
 }
 
-// Pauses that delay a message behind an incast count as pauses and not as reactions to pauses. The incast is where its
-// flows end, not where the slowest message does.
-func TestPausesBehindIncast(t *testing.T) {
+// TestVictim checks that a flow past an incast loses its time to the pauses and not to the incast, in which it does not
+// end: its path is paused for 549 us, the rest is what congestion control takes to recover. Without congestion control
+// it is all pauses.
+func TestVictim(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/victim.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, s, _ := runAll(t, string(text))
-	if at := placeOf(s, cause.Incast); at != "seg-2-rail-1:Eth1 → host-9" {
-		t.Errorf("%q: %+v", at, s.Places)
-	}
-	own, reaction := s.Chain.Own[cause.Pause], s.Chain.Reaction[cause.Pause]
-	if incast := s.Chain.Own[cause.Incast]; own < 400_000_000 || own < 5*reaction || incast < own {
-		t.Errorf("pauses %d ps, reaction to them %d, incast %d", own, reaction, incast)
+	for _, cc := range []string{"dcqcn", "none"} {
+		_, s, tab := runAll(t, string(text)+"\ncc: {algorithm: "+cc+"}\n")
+		if at := placeOf(s, cause.Pause); at != "seg-2-rail-1:Eth1 → host-9" {
+			t.Errorf("%s: %q: %+v", cc, at, s.Places)
+		}
+		own, reaction := s.Chain.Own[cause.Pause], s.Chain.Reaction[cause.Pause]
+		if id, _ := s.Chain.Leading(0); id != cause.Pause || s.Chain.Costs(cause.Incast) != 0 || own < 400_000_000 ||
+			(cc == "none") != (reaction == 0) || cc != "none" && (own > 550_000_000 || reaction < 1_200_000_000) {
+			t.Errorf("%s: %+v", cc, s.Chain)
+		}
+		if why := s.Slowest.Reason; !strings.HasPrefix(why, "PFC pauses of ") || !strings.Contains(why, ", root seg-2-rail-1:Eth1 → host-9, ") {
+			t.Errorf("%s: %s", cc, s.Slowest.Reason)
+		}
+		for _, row := range tab.Causes {
+			if row.Scope == result.OfMessage && row.Cause == "incast" && (row.Instance == 7) == (row.Time+row.Reaction > 0) {
+				t.Errorf("%s: %+v", cc, row)
+			}
+		}
 	}
 }
 
