@@ -768,17 +768,17 @@ assert.deepEqual(
 );
 const ofPod = /^pod 1: 48 host; click to open; pod 1: 48 GPUs by NVLink, ([\d.]+) GB\/s each way per GPU$/;
 let each;
-await eventually(async () => (each = ofPod.exec(await boxAt(0.25, 0.93))?.[1]), "pod 1 of servers");
+await eventually(async () => (each = ofPod.exec(await boxAt(0.25, 0.86))?.[1]), "pod 1 of servers");
 assert.ok(Math.abs(each / (topology.domains[0].rate_bps / 8e9) - 1) < 0.005, each);
-assert.equal(await boxAt(0.25, 0.467), "pod 1: 48 rtsw; click to open");
-assert.match(await boxAt(0.25, 0.04), /^ctsw-1, spine, n 1$/);
-await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 0.93 * (await drawing.boundingBox()).height } });
+assert.equal(await boxAt(0.25, 0.44), "pod 1: 48 rtsw; click to open");
+assert.match(await boxAt(0.25, 0.07), /^ctsw-1, spine, n 1$/);
+await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 0.86 * (await drawing.boundingBox()).height } });
 await eventually(() => /open=pod(%3D|=)1/.test(page.url()), "pod 1 is open");
 await eventually(
-  async () => (await boxAt(0.02, 0.93)).startsWith("pod 1, rack 1-2: 2 host"),
+  async () => (await boxAt(0.02, 0.86)).startsWith("pod 1, rack 1-2: 2 host"),
   "racks of pod 1",
 );
-assert.match(await boxAt(0.02, 0.467), /^pod 1, rack 1-2: 2 rtsw/);
+assert.match(await boxAt(0.02, 0.44), /^pod 1, rack 1-2: 2 rtsw/);
 await check("places");
 
 // What a failure cuts off: by keyboard from the list, by a click, a place and a switch together.
@@ -796,7 +796,7 @@ await page.getByRole("combobox", { name: "what fails" }).selectOption("ctsw-1");
 await shows(lost, "Nobody is cut off");
 await shows(lost, "at worst with 50.0 % of what they had");
 await drawing.waitFor();
-await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 0.93 * (await drawing.boundingBox()).height } });
+await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 0.86 * (await drawing.boundingBox()).height } });
 await shows(lost, "48 servers with 48 GPUs and 48 NICs are gone.");
 await eventually(() => /gone=ctsw-1%7Cpod%3D1/.test(page.url()), "a switch and a place");
 await check("lost-place");

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Info, QPView } from "./api";
-import { ink, type Limits, lineTokens, load, queueStep, table } from "./colour";
+import { between, ink, type Limits, lineTokens, load, queueStep, table } from "./colour";
 import { caption, type Frame, frames, owners, says, within } from "./domains";
 import { gpusOf, type Loss } from "./failures";
 import { arrange, type Box, type Cable, ends, type Layout } from "./layout";
@@ -9,12 +9,15 @@ import type { Flying, Motion } from "./motion";
 import type { Paused } from "./pauses";
 import { standing } from "./places";
 import { set } from "./state";
+import type { Cast } from "./victims";
 
 /** Values are a grid's: a byte per port and column of time, port by port. */
 export interface Values {
   cols: number;
   bytes: Uint8Array;
 }
+
+const narrow = 500; // px, below which links have numbers and their names are a list
 
 /** Label is words beside a port's link; of the root of pauses the link is drawn as well. */
 export interface Label {
@@ -44,6 +47,7 @@ export function Canvas(props: {
   loss?: Loss;
   labels: Label[];
   queues?: Queues;
+  cast?: Cast;
   fail: (name: string) => void;
 }) {
   const box = useRef<HTMLCanvasElement>(null);
@@ -58,12 +62,12 @@ export function Canvas(props: {
     const watch = new ResizeObserver(() =>
       resize({
         w: Math.max(280, el.clientWidth - 2),
-        h: Math.max(320, Math.min(470, window.innerHeight - 430)),
+        h: Math.max(280, Math.min(470, window.innerHeight - (props.loss ? 430 : 540))), // lanes stay in view
       }),
     );
     watch.observe(el);
     return () => watch.disconnect();
-  }, []);
+  }, [!props.loss]);
   const ports = props.motion?.ports;
   const path = useMemo(() => ports ?? new Set(props.path?.path.map((p) => p.port)), [props.path, ports]);
   const parts = useMemo(() => partsOf(props.info), [props.info]);
@@ -141,6 +145,13 @@ export function Canvas(props: {
             : "links can be chosen in the list beside it")
         }
       />
+      {size.w < narrow && path.size === 0 && props.labels.length > 0 && (
+        <ol class="named">
+          {props.labels.map((l) => (
+            <li>{l.words}</li>
+          ))}
+        </ol>
+      )}
       {props.open.size > 0 && <button onClick={() => set({ open: undefined })}>close all groups</button>}
     </div>
   );
@@ -184,6 +195,7 @@ interface Drawn {
   loss?: Loss;
   labels: Label[];
   queues?: Queues;
+  cast?: Cast;
 }
 
 function draw(
@@ -215,6 +227,9 @@ function draw(
     g.fillStyle = ink("--panel");
     g.strokeStyle = ink("--ink");
     g.lineWidth = 1;
+    const part = props.cast && roleOf(props.cast, b);
+    if (part) [g.strokeStyle, g.lineWidth] = [ink(part === "victim" ? "--ink" : "--c-incast"), 2.5];
+    if (part === "incast") g.fillStyle = mixed(ink("--c-incast"), ink("--panel"));
     g.setLineDash(b.group ? [4, 3] : []);
     g.beginPath();
     if (b.w > 8) g.roundRect(b.x, b.y, b.w, b.h, 4);
@@ -226,33 +241,53 @@ function draw(
     g.fillStyle = ink(dead ? "--bg" : "--ink");
     if (b.role === "host" && !b.group && b.w > 40 && b.h > 40) server(g, props, b, parts, dead);
     else write(g, b);
+    if (part && part !== "sender" && b.w >= 40) {
+      g.font = "600 11px system-ui, sans-serif";
+      g.fillText(part, b.x + b.w / 2, b.y + b.h + 11);
+      g.font = "11px system-ui, sans-serif";
+    }
   }
   captions(
     g,
     layout.boxes.filter((b) => !framed.has(b)),
   );
-  if (path.size === 0) label(g, size.w, layout, props.labels);
+  if (path.size === 0) label(g, size.w, layout, props.labels, new Set([...props.on.keys(), ...(props.cast?.bed ?? [])]));
   for (const x of props.motion?.flying ?? []) fly(g, layout, x);
 }
 
-/** label names links beside them, each in a box with a dot on its link, where no other name is and fewest of the named
- * links pass. */
-function label(g: CanvasRenderingContext2D, wide: number, layout: Layout, all: Label[]) {
+/** roleOf is the part that a box of one host has between an incast and its victim. */
+function roleOf(c: Cast, b: Box): "victim" | "incast" | "sender" | undefined {
+  const n = b.nodes.length === 1 ? b.nodes[0] : -1;
+  if (n < 0) return undefined;
+  return n === c.receiver ? "incast" : n === c.from || n === c.to ? "victim" : c.senders.has(n) ? "sender" : undefined;
+}
+
+/** mixed is a light shade of a colour on a ground. */
+const mixed = (colour: string, ground: string) => between([ground, colour], 0.3);
+
+/** label names links beside them, each in a box with a dot on its link, where no other name is and fewest of the links
+ * pass that are named or that are kept free. Where there is no room they have numbers. */
+function label(g: CanvasRenderingContext2D, wide: number, layout: Layout, all: Label[], free: Set<number>) {
   const lines = all.flatMap((l) => {
     const i = layout.cables.findIndex((c) => c.links.length === 1 && [c.links[0].from_a, c.links[0].from_b].includes(l.port));
     return i < 0 ? [] : [{ l, ends: ends(layout.cables[i], (i % 5) - 2) }];
   });
+  if (wide < narrow) {
+    lines.forEach(({ l, ends: [ax, ay, bx, by] }) => number(g, (ax + bx) / 2, (ay + by) / 2, all.indexOf(l) + 1));
+    return;
+  }
+  const kept = layout.cables.flatMap((c, i) => (c.links.some((l) => free.has(l.from_a) || free.has(l.from_b)) ? [{ ends: ends(c, (i % 5) - 2) }] : []));
   const taken: [number, number, number, number][] = layout.boxes.map((b) => [b.x, b.y, b.x + b.w, b.y + b.h]);
   /** crossed counts the named links that pass a box. */
   const crossed = ([x0, y0, x1, y1]: [number, number, number, number]) =>
-    lines.filter(({ ends: [ax, ay, bx, by] }) =>
+    [...lines, ...kept].filter(({ ends: [ax, ay, bx, by] }) =>
       Array.from({ length: 41 }, (_, k) => k / 40).some((k) => {
         const [x, y] = [ax + k * (bx - ax), ay + k * (by - ay)];
         return x > x0 - 2 && x < x1 + 2 && y > y0 && y < y1;
       }),
     ).length;
-  for (const { l, ends: [ax, ay, bx, by] } of wide < 500 ? lines.slice(0, 1) : lines) {
-    const words = wide < 500 ? l.words.split(" → ")[0] : l.words;
+  for (const { l, ends: [ax, ay, bx, by] } of lines) {
+    const words = l.words;
     g.font = `${l.root || l.bold ? "600 " : ""}11px system-ui, sans-serif`;
     const w = g.measureText(words).width + 10;
     let best: { box: [number, number, number, number]; x: number; y: number; cost: number } | undefined;
@@ -288,6 +323,18 @@ function label(g: CanvasRenderingContext2D, wide: number, layout: Layout, all: L
     g.fillText(words, box[0] + 5, y + 0.5);
     g.textAlign = "center";
   }
+}
+
+/** number draws a number in a circle. */
+function number(g: CanvasRenderingContext2D, x: number, y: number, n: number) {
+  g.beginPath();
+  g.arc(x, y, 8, 0, 2 * Math.PI);
+  g.fillStyle = ink("--ink");
+  g.fill();
+  g.fillStyle = ink("--bg");
+  g.font = "600 11px system-ui, sans-serif";
+  g.fillText(String(n), x, y + 0.5);
+  g.font = "11px system-ui, sans-serif";
 }
 
 /** fly draws a packet where it is: a diamond once it is marked, with a ring where it waits. */
@@ -353,16 +400,42 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
         if (s.paused < 0 && props.on.has(p)) s.paused = p;
       }
     }
-    // Of links that are drawn as one the 90th percentile: a maximum would show any large fabric as full.
-    for (let left = Math.ceil(0.9 * cable.links.length); (left -= counts[s.value]) > 0; ) s.value++;
+    for (let left = Math.ceil(0.9 * cable.links.length); (left -= counts[s.value]) > 0; ) s.value++; // orders bundles
     return s;
   });
   strokes.sort((a, b) => a.value - b.value); // the busy ones on top
+  if (props.cast)
+    layout.cables.forEach((c, i) => {
+      if (!c.links.some((l) => props.cast!.bed.has(l.from_a) || props.cast!.bed.has(l.from_b))) return;
+      const [ax, ay, bx, by] = ends(c, (i % 5) - 2);
+      g.strokeStyle = ink("--line");
+      g.lineWidth = 14;
+      g.beginPath();
+      g.moveTo(ax, ay);
+      g.lineTo(bx, by);
+      g.stroke();
+    });
   const few = layout.cables.length <= 256; // more heads would cover the links
   strokes.forEach(({ cable, i, value, busiest, paused: stopped, chosen, onPath, down, slow }) => {
     const paused = stopped >= 0;
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
     const q = props.queues;
+    if (cable.links.length > 1) {
+      if (path.size > 0 && !onPath) g.globalAlpha = 0.15;
+      bundle(g, cable, [ax, ay, bx, by], layout, props, ramp, steps, calm);
+      g.strokeStyle = ink("--accent");
+      g.lineWidth = 1.5;
+      g.setLineDash(onPath ? [] : [8, 3]);
+      if (chosen || onPath) {
+        g.beginPath();
+        g.moveTo(ax, ay);
+        g.lineTo(bx, by);
+        g.stroke();
+      }
+      g.setLineDash([]);
+      g.globalAlpha = 1;
+      return;
+    }
     g.strokeStyle =
       value === 0 ? calm : q ? steps[queueStep((value / 255) * q.scale, q.limits[busiest])] : ramp[Math.round(value)];
     g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;
@@ -401,6 +474,49 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
     }
     g.globalAlpha = 1;
   });
+}
+
+const grades = 6; // of load in a bundle
+
+/** bundle draws links as one band, a half for each direction as they keep right, divided by the share of ports of each
+ * colour: a maximum, or a quantile, would show any large fabric as full. */
+function bundle(g: CanvasRenderingContext2D, cable: Cable, [ax, ay, bx, by]: [number, number, number, number], layout: Layout, props: Drawn, ramp: string[], steps: string[], calm: string) {
+  const q = props.queues;
+  const long = Math.hypot(bx - ax, by - ay) || 1;
+  const [nx, ny] = [-(by - ay) / long, (bx - ax) / long]; // to the right of a line that goes up
+  const wide = Math.min(9, 3 + Math.log2(cable.links.length)); // of a half
+  const low = cable.a.tier <= cable.b.tier ? cable.a : cable.b;
+  for (const up of [true, false]) {
+    const ports = new Map<string, number>();
+    const order: [number, string][] = [];
+    for (const l of cable.links) {
+      const p = (layout.of.get(l.a) === low) === up ? l.from_a : l.from_b;
+      const v = at(props.data, p, props.t);
+      const [rank, colour] = props.states.get(l.from_a)?.down
+        ? [-1, ink("--bad")]
+        : props.on.has(p)
+          ? [99, ink("--c-pause")]
+          : v === 0
+            ? [0, calm]
+            : q
+              ? ((k: number): [number, string] => [k, steps[k]])(queueStep((v / 255) * q.scale, q.limits[p]))
+              : ((k: number): [number, string] => [k, ramp[Math.round(((k - 0.5) / grades) * 255)]])(Math.ceil((v / 255) * grades));
+      if (!ports.has(colour)) order.push([rank, colour]);
+      ports.set(colour, (ports.get(colour) ?? 0) + 1);
+    }
+    let off = 0.5;
+    for (const [, colour] of order.sort((a, b) => b[0] - a[0])) {
+      const w = (ports.get(colour)! / cable.links.length) * wide;
+      const d = (up ? 1 : -1) * (off + w / 2);
+      g.strokeStyle = colour;
+      g.lineWidth = w;
+      g.beginPath();
+      g.moveTo(ax + nx * d, ay + ny * d);
+      g.lineTo(bx + nx * d, by + ny * d);
+      g.stroke();
+      off += w;
+    }
+  }
 }
 
 /** arrow is the head of a directed link, three fifths of the way along. */

@@ -34,6 +34,9 @@ export function between(ramp: string[], v: number): string {
 
 export const lines = ["#3f7cb8", "#d4502a", "#2b9a8b", "#a63d84", "#e2a112", "#8a9cea"];
 
+/** pairs are colours and dashes of queue pairs: none is a cause's. */
+export const pairs: [colour: string, dash: string][] = ["", "5 3"].flatMap((dash) => ["--ink", "--accent", "--ink-3"].map((c): [string, string] => [`var(${c})`, dash]));
+
 /** Limits are the thresholds of a queue. */
 export interface Limits {
   wred_min_bytes: number;

@@ -713,6 +713,19 @@ export interface FailurePicture {
   retransmitted_packets: number;
 }
 
+export interface VictimPicture {
+  qp: number;
+  from: string;
+  to: string;
+  time_ps: number;
+  ideal_ps: number;
+  path: number[];
+  root: number;
+  receiver: string;
+  senders: string[];
+  flows: number;
+}
+
 export interface PortPicture {
   longest: boolean;
   port: number;
@@ -789,6 +802,7 @@ export interface Answer {
   tied: number;
   remedies: Remedy[];
   failure?: FailurePicture;
+  victim?: VictimPicture;
   port?: PortPicture;
   link?: LinkPicture;
   ends?: EndPicture;

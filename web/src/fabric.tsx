@@ -17,6 +17,8 @@ import { PortPanel, QPPanel } from "./port";
 import { here, set, useData, usePlace } from "./state";
 import { useWidth } from "./stepbar";
 import { Culprits, QueueScale, Tiers } from "./tiers";
+import { CastKey, castOf, delayed } from "./victims";
+import { useWindowed, WindowChip } from "./windowed";
 
 const metrics: Record<string, string> = {
   util: "utilization",
@@ -90,12 +92,16 @@ function Topology({ info }: { info: Info }) {
   );
   const [playing, play] = useState(false);
   const start = () => {
-    if (!playing && t >= cols - 1) move(0);
+    if (!playing && t >= high) move(low);
     play(!playing);
   };
   const [speed, faster] = useState(12);
   const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
+  // Pauses are drawn on the load of links.
+  const loads = useData(metric === "pause" ? () => view<Grid>(info.name, "grid?metric=util") : null, [info.name, metric]);
+  const load = useMemo(() => (loads.data ? decode(loads.data) : undefined), [loads.data]);
+  const cast = useMemo(() => castOf(info, answer?.victim), [info, answer]);
   const worst = metric === "queue" ? answer?.place?.port : undefined;
   const step = Math.max(1, info.summary.step_time_ps);
   // A window that another view chose is the one in which the busiest time is looked for.
@@ -115,11 +121,12 @@ function Topology({ info }: { info: Info }) {
   const queues = metric === "queue" && grid.data ? { scale: grid.data.scale, limits } : undefined;
   const t = place.args.has("at") ? columnOf(place.args, cols, step) : peak;
   /** move shows a column: the address has the time at which it begins. */
-  const move = (to: number) =>
-    set({ at: Math.ceil((Math.max(0, Math.min(cols - 1, to)) / cols) * step) });
+  const move = (to: number) => set({ at: Math.ceil((Math.max(low, Math.min(high, to)) / cols) * step) });
   const whole = useMemo(() => fabric(info.topology), [info.topology]);
   const needed = info.summary.ecn_marks + info.summary.drops > 0; // only a queue's finding is of the answer's port
-  const said = useMemo(() => (answer || unanswered || !needed ? finding(info, answer) : ["…", ""]), [info, answer, unanswered]);
+  const overall = useMemo(() => (answer || unanswered || !needed ? finding(info, answer) : ["…", ""]), [info, answer, unanswered]);
+  const said = useWindowed(info) ?? overall;
+  const [low, high] = windowed ? [Math.ceil(first), Math.max(Math.ceil(first), Math.min(cols, Math.floor(end)) - 1)] : [0, cols - 1];
   const offered = useMemo(
     () =>
       info.ports
@@ -173,7 +180,7 @@ function Topology({ info }: { info: Info }) {
     const timer = setInterval(() => {
       const { args } = here();
       const at = args.has("at") ? columnOf(args, cols, step) : peak; // without a time the busiest is shown
-      if (at >= cols - 1) play(false);
+      if (at >= high) play(false);
       else move(at + 1);
     }, 1000 / speed);
     return () => clearInterval(timer);
@@ -184,7 +191,11 @@ function Topology({ info }: { info: Info }) {
       <h1 class="finding" data-testid="finding">
         {losing ? "What a failure cuts off" : said[0]}
       </h1>
-      {!losing && said[1] && <p class="lede">{said[1]}</p>}
+      {!losing && (said[1] || windowed) && (
+        <p class="lede">
+          {said[1]} <WindowChip />
+        </p>
+      )}
       <div class="bar">
         <label>
           show{" "}
@@ -227,8 +238,8 @@ function Topology({ info }: { info: Info }) {
             <input
               class="scrub"
               type="range"
-              min={0}
-              max={cols - 1}
+              min={low}
+              max={high}
               value={t}
               aria-label="time"
               aria-valuetext={f.time(shown)}
@@ -250,7 +261,8 @@ function Topology({ info }: { info: Info }) {
         <div>
           <Canvas
             info={info}
-            data={losing ? undefined : data}
+            data={losing ? undefined : (load ?? data)}
+            cast={losing ? undefined : cast}
             t={t}
             open={open}
             port={losing ? undefined : port}
@@ -264,9 +276,9 @@ function Topology({ info }: { info: Info }) {
             fail={(name) => set({ gone: chosen(gone, name) }, false)}
           />
           {!losing && <Mover {...moving} />}
-          <Key info={info} losing={losing} changes={changes} metric={metric} />
+          <Key info={info} losing={losing} changes={changes} metric={metric} victim={answer?.victim} grouped={info.topology.nodes.length > drawn} />
           {!losing && !flows && !standalone() && (
-            <Below info={info} step={step} now={shown} />
+            <Below info={info} from={windowed ? Math.max(0, Number(place.args.get("from"))) : 0} to={windowed ? Math.min(step, Number(place.args.get("to"))) : step} now={shown} />
           )}
         </div>
         {losing && loss ? (
@@ -300,12 +312,12 @@ function Topology({ info }: { info: Info }) {
   );
 }
 
-/** Below is what the fabric does over the step; a click sets the time that is drawn. */
-function Below({ info, step, now }: { info: Info; step: number; now: number }) {
+/** Below is what the fabric does over the step, or the window that is chosen; a click sets the time that is drawn. */
+function Below({ info, from, to, now }: { info: Info; from: number; to: number; now: number }) {
   const { box, width } = useWidth(900);
   return (
     <div class="below" ref={box}>
-      <Lanes info={info} from={0} to={step} width={width} left={width < 500 ? 98 : 184} cursor={now} axis />
+      <Lanes info={info} from={from} to={to} width={width} left={width < 500 ? 98 : 184} cursor={now} axis />
     </div>
   );
 }
@@ -336,6 +348,7 @@ function finding(info: Info, answer?: Answer): [string, string] {
       `Link ${f.whole(failure.link)} is down from ${f.time(failure.down_ps)} to ${f.time(failure.up_ps)}.`,
       `${loses(failure)}${failure.qp >= 0 ? `; queue pair ${failure.qp}, ${failure.from} → ${failure.to}, retransmits ${f.count(failure.retransmitted_packets)}` : ""}.`,
     ];
+  if (answer?.victim) return delayed(info, answer.victim);
   if (roots?.roots?.[0] && roots.paused_ps > 0)
     return [
       `${roots.roots[0].name} causes ${f.percent(roots.roots[0].pause_ps / roots.paused_ps)} of the pause time.`,
@@ -364,7 +377,8 @@ function finding(info: Info, answer?: Answer): [string, string] {
 const none: Map<number, Paused> = new Map();
 
 /** Key says what the shapes in the drawing are. */
-function Key({ info, losing, changes, metric }: { info: Info; losing: boolean; changes: boolean; metric: string }) {
+function Key(props: { info: Info; losing: boolean; changes: boolean; metric: string; victim?: Answer["victim"]; grouped: boolean }) {
+  const { info, losing, changes, metric, victim, grouped } = props;
   const all = info.topology.domains ?? [];
   const by = [...new Set(all.map((d) => `${d.by}, ${domains.speed(d)}`))];
   return (
@@ -407,6 +421,7 @@ function Key({ info, losing, changes, metric }: { info: Info; losing: boolean; c
         </>
       ) : (
         <>
+          {victim && <CastKey v={victim} />}
           {info.summary.pfc_pauses > 0 && metric !== "pause" && (
             <span>
               <i class="paused" />
@@ -414,6 +429,7 @@ function Key({ info, losing, changes, metric }: { info: Info; losing: boolean; c
             </span>
           )}
           {info.topology.nodes.length > 1 && <span>▸ direction of what is shown</span>}
+          {grouped && <span>a band: links of a group, right half up, left half down, divided by their ports' shares</span>}
           {changes && (
             <>
               <span>
@@ -512,7 +528,7 @@ function Busiest(props: { info: Info; data?: Values; t: number; metric: string; 
 function Legend({ metric, grid }: { metric: string; grid?: Grid }) {
   if (metric === "pause")
     return (
-      <span class="kinds" data-testid="pause-legend">
+      <span class="kinds legend" data-testid="pause-legend">
         <span>
           <i class="paused" />
           paused by PFC
@@ -520,6 +536,9 @@ function Legend({ metric, grid }: { metric: string; grid?: Grid }) {
         <span>
           <i style={{ background: "var(--ink)", height: "4px", verticalAlign: "3px" }} />
           root
+        </span>
+        <span>
+          load 0 <span class="ramp" style={{ background: `linear-gradient(to right, ${load().join(",")})` }} /> 100 %
         </span>
       </span>
     );

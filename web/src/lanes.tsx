@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Info, type QPView, view } from "./api";
-import { lines } from "./colour";
+import { pairs } from "./colour";
 import type { Lanes as Data } from "./contract";
 import { byFlow } from "./flow";
 import * as f from "./format";
@@ -93,6 +93,11 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   const placed = rowsOf(flags, x, width);
   const head = 4 + 15 * (1 + Math.max(-1, ...placed.map((p) => p.row)));
   const at = (t: number) => Math.floor((t - data.from_ps) / data.width_ps);
+  /** moved sets the time that all views look at, also while the pointer is dragged. */
+  const moved = (e: { clientX: number; currentTarget: Element }) => {
+    const t = from + ((e.clientX - e.currentTarget.getBoundingClientRect().left - left) / (width - left)) * (to - from);
+    if (t >= from) set({ at: Math.round(Math.min(to, t)) });
+  };
   const there = cursor >= from && cursor <= to;
   const small = left < 120;
   // A control without a rate or window has no lane; a line says so.
@@ -101,10 +106,11 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   return (
     <div class="lanes" data-testid="lanes">
       <svg width={width} height={bottom + (axis ? 20 : 0)} role="img" aria-label={`lanes: ${drawn.map((l) => l.name).join(", ")}${qps.length > 0 ? ", rates of queue pairs" : ""}`}
-        onClick={(e) => {
-          const at = from + ((e.clientX - e.currentTarget.getBoundingClientRect().left - left) / (width - left)) * (to - from);
-          if (at >= from) set({ at: Math.round(Math.min(to, at)) });
+        onPointerDown={(e) => {
+          e.currentTarget.setPointerCapture(e.pointerId);
+          moved(e);
         }}
+        onPointerMove={(e) => e.buttons > 0 && moved(e)}
       >
         <clipPath id="lanes-window">
           <rect x={left} y={0} width={width - left} height={2000} />
@@ -163,7 +169,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
           const v = rates.data?.find((r) => r.qp.qp === q);
           return (
             <span>
-              <i style={{ background: lines[i % lines.length] }} />
+              <i class="pair" style={{ borderTop: `3px ${pairs[i % most][1] ? "dashed" : "solid"} ${pairs[i % most][0]}` }} />
               queue pair {q}
               {v && ` ${v.qp.from} → ${v.qp.to}`}{" "}
               <button class="plain" aria-label={`hide queue pair ${q}`} onClick={() => set({ qps: qps.filter((k) => k !== q).join(",") || "none" })}>
@@ -238,7 +244,7 @@ function Rates(props: { list: QPView[]; y: number; x: (t: number) => number; lef
         {list.map(({ qp, sent }, i) => {
           const h = (v: number) => y + high - (Math.min(v, top) / top) * (high - 4);
           const path = sent.at_ps.map((t, k) => `${k === 0 ? `M${x(t)} ${h(0)}` : `H${x(t)}`}V${h(sent.values[k])}`).join("");
-          return <path data-qp={qp.qp} d={path} fill="none" stroke={lines[i % lines.length]} stroke-width={1.4} />;
+          return <path data-qp={qp.qp} d={path} fill="none" stroke={pairs[i % most][0]} stroke-dasharray={pairs[i % most][1]} stroke-width={1.4} />;
         })}
       </g>
       <Scale y={y} left={left} width={width} top={f.rate(top)} />

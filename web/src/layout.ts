@@ -88,6 +88,7 @@ export function arrange(info: Info, width: number, height: number, open: Set<str
   const { nodes, links } = info.topology;
   const seg = segments(info);
   const tiers = [...new Set(nodes.map((n) => n.tier))].sort((a, b) => b - a);
+  const low = Math.min(64, height / tiers.length / 2); // height of a server, with room below for its name
   const boxes: Box[] = [];
   const of = new Map<number, Box>();
   tiers.forEach((tier, row) => {
@@ -115,12 +116,12 @@ export function arrange(info: Info, width: number, height: number, open: Set<str
     });
     for (const box of made) for (const i of box.nodes) of.set(i, box);
     const gap = width / made.length;
-    const h = tier === 0 ? Math.min(64, height / tiers.length / 2) : 26;
+    const h = tier === 0 ? low : 26;
     made.forEach((b, k) => {
-      b.w = Math.max(2, Math.min(gap - (gap > 12 ? 6 : 1), b.group ? 150 : 120));
+      b.w = Math.max(2, Math.min(gap - (gap > 12 ? 6 : 1), !b.group ? 120 : made.length === 1 ? width - 24 : 150));
       b.h = h;
       b.x = (k + 0.5) * gap - b.w / 2;
-      b.y = tiers.length === 1 ? height / 2 : 14 + (row * (height - 104)) / (tiers.length - 1);
+      b.y = tiers.length === 1 ? height / 2 : 14 + (row * (height - 38 - low)) / (tiers.length - 1);
     });
     boxes.push(...made);
   });
@@ -140,6 +141,11 @@ export function arrange(info: Info, width: number, height: number, open: Set<str
 export function ends(c: Cable, shift: number): [number, number, number, number] {
   const [low, high] = c.a.tier <= c.b.tier ? [c.a, c.b] : [c.b, c.a];
   if (low === high) return [low.x, low.y + low.h, low.x + low.w, low.y + low.h];
+  if (c.links.length > 1 && low.tier !== high.tier) {
+    // A band leads straight to the wider box, as far as that reaches.
+    const near = (b: Box, other: Box) => (b.w <= other.w ? b.x + b.w / 2 : Math.max(b.x + 12, Math.min(b.x + b.w - 12, other.x + other.w / 2)));
+    return [near(low, high), low.y, near(high, low), high.y + high.h];
+  }
   const x = (b: Box, other: Box) =>
     b.x +
     b.w / 2 +

@@ -390,6 +390,7 @@ function reached(info: Info, data: Figures): boolean {
 
 /** Culprits are the ports by bytes held × time, with the flows that waited longest there. */
 export function Culprits({ info, data }: { info: Info; data: Figures }) {
+  const windowed = usePlace().args.has("from") && !standalone();
   if (!reached(info, data)) {
     const longest = data.culprits.reduce((a, b) => (b.queue_peak_bytes > a.queue_peak_bytes ? b : a), data.culprits[0]);
     const least = Math.min(...(info.topology.configs ?? []).map((c) => c.wred_min_bytes).filter((b) => b > 0));
@@ -406,13 +407,15 @@ export function Culprits({ info, data }: { info: Info; data: Figures }) {
   return (
     <div data-testid="culprits">
       <h2>Culprits</h2>
-      <p class="note">Ports by bytes held × time, {data.culprits.length === 0 ? "none in this window" : "with the flows that waited longest"}</p>
+      <p class="note">Ports by bytes held × time, {data.culprits.length === 0 ? "none in this window" : "with the flows that waited longest"}{windowed && "; peaks are of the run"}</p>
       <table>
         <thead>
           <tr>
             <th>port</th>
             <th class="n">flows</th>
-            <th class="n">peak</th>
+            <th class="n" title="longest queue of the run">
+              peak
+            </th>
             <th class="n">held</th>
           </tr>
         </thead>

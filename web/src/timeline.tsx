@@ -7,30 +7,12 @@ import { causeColour, ink, kindToken } from "./colour";
 import { byFlow, NotSimulated } from "./flow";
 import * as f from "./format";
 import { Happened, type Happening, happenings } from "./happened";
-import { folded, type Host, hostsOf, rowHeight, shares, type Span } from "./hosts";
+import { bare, folded, hatched, type Host, hostsOf, rowHeight, shares, type Span } from "./hosts";
 import { Lanes } from "./lanes";
 import { Minimap } from "./minimap";
 import { address, here, set, useData, usePlace } from "./state";
 
 const shownRanks = 64;
-
-/** bare is what of a span no interval of a sorted list covers. */
-export function bare(from: number, to: number, cover: [number, number][]): [number, number][] {
-  const out: [number, number][] = [];
-  let low = 0;
-  let high = cover.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (cover[middle][1] <= from) low = middle + 1;
-    else high = middle;
-  }
-  for (let i = low; i < cover.length && cover[i][0] < to; i++) {
-    if (cover[i][0] > from) out.push([from, cover[i][0]]);
-    from = Math.max(from, cover[i][1]);
-  }
-  if (from < to) out.push([from, to]);
-  return out;
-}
 
 /** within is what of a sorted list without overlaps lies between two times. */
 function within(list: [number, number][], from: number, to: number): [number, number][] {
@@ -273,7 +255,6 @@ export function TimeLine({ info }: { info: Info }) {
       el.parentElement.scrollTop = Math.max(0, el.offsetTop + yOf(i) - el.parentElement.clientHeight * 0.8);
   }, [asked, sought, !data, pins.length]);
 
-  const states = useMemo(() => hosts.map((h) => shares(h, spansOf, from, to)), [hosts, spansOf, from, to]);
   const happened = useMemo(() => happenings(info.summary), [info.summary]);
   const ends = answer?.ends;
   const marks = [
@@ -292,6 +273,8 @@ export function TimeLine({ info }: { info: Info }) {
     }
     return by;
   }, [spansOf]);
+
+  const states = useMemo(() => hosts.map((h) => shares(h, spansOf, work, from, to)), [hosts, spansOf, work, from, to]);
 
   const left = width < 600 ? 98 : 184;
   const x = (t: number) => left + ((t - from) / (to - from)) * (width - left);
@@ -396,12 +379,11 @@ export function TimeLine({ info }: { info: Info }) {
       for (const [a, b, kind, , sends] of spansOf.get(r) ?? []) {
         if (b < from || a > to) continue;
         const y = yOf(i) + (sends ? rowHeight / 2 : 1);
-        g.fillStyle = colour(kind);
-        g.globalAlpha = sends ? 0.35 : 1;
+        g.fillStyle = sends ? hatched(g, colour(kind)) : colour(kind);
         g.fillRect(x(a), y, Math.max(0.7, x(b) - x(a)), rowHeight / 2 - 2);
-        g.globalAlpha = 1;
         if (!sends) continue;
-        // Of messages between servers each is a slice; where none is under way the track stays pale.
+        g.fillStyle = colour(kind);
+        // Of messages between servers each is a slice; where none is under way the track stays hatched.
         const slices = sentOf.get(r) ?? [];
         const local = within(slices, a, b).length === 0;
         for (const [c, d] of bare(a, b, work.get(r) ?? []))
@@ -690,7 +672,7 @@ export function TimeLine({ info }: { info: Info }) {
       <p class="hint" aria-live="polite">
         {chosen ||
           "Drag to move; Ctrl + wheel, W and S zoom, A and D move, F shows the whole step. " +
-            (info.summary.compute_ps > 0 ? "Above: computing; below: communication, pale where computing hides it or no message is under way." : "")}{" "}
+            (info.summary.compute_ps > 0 ? "Above: computing; below: communication, hatched where computing hides it or no message is under way." : "")}{" "}
         {picked && !standalone() && (
           <a href={address(["run", info.name, "packet"], { text: picked.gpu, from: picked.from, to: picked.to })}>
             Messages of {picked.gpu} then

@@ -47,6 +47,7 @@ type Answer struct {
 	// Remedies are changes, sorted by their causes' saving, without duplicates.
 	Remedies []result.Remedy `json:"remedies"`
 	Failure  *FailurePicture `json:"failure,omitempty"` // of a run that lost most of its time to one
+	Victim   *VictimPicture  `json:"victim,omitempty"`
 	Port     *PortPicture    `json:"port,omitempty"`
 	Link     *LinkPicture    `json:"link,omitempty"` // of a run without queues
 	Ends     *EndPicture     `json:"ends,omitempty"`
@@ -167,6 +168,9 @@ func (r *Directory) answer() (any, error) {
 	a.lost(s)
 	a.Place = placeOf(s, a.Losses)
 	if err = a.failed(r); err != nil {
+		return nil, err
+	}
+	if err = a.delayed(r); err != nil {
 		return nil, err
 	}
 	if a.Losing, err = r.losing(); err != nil {
