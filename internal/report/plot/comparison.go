@@ -131,32 +131,38 @@ func thinned(points plotter.XYs) plotter.XYs {
 // Completion returns the share of messages that took at most the given time.
 func Completion(all []Curves) (*vgimg.Canvas, error) {
 	p := plot.New()
-	p.Title.Text = halves(all)
-	p.X.Label.Text, p.Y.Label.Text = "time, µs", "share of messages, %"
-	p.Title.TextStyle.Font.Size, p.Title.Padding = 13, vg.Points(6)
 	low, high := math.Inf(1), 0.0
 	for _, c := range all {
 		if n := len(c.done); n > 0 {
 			low, high = min(low, c.done[0]), max(high, c.done[n-1])
 		}
 	}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1.02*high, 0, 100
+	marks := times{}
 	if high > 10*low {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	} else {
-		p.X.Min, p.X.Max = 0, 1.02*high
+		p.X.Scale, p.X.Min, marks.decades = plot.LogScale{}, low, true
 	}
-	p.Y.Min, p.Y.Max = 0, 100 // the legend is at the bottom right, which curves do not reach
+	p.X.Tick.Marker = marks
+	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25 %"}, {Value: 50, Label: "50 %"},
+		{Value: 75, Label: "75 %"}, {Value: 100, Label: "100 %"}}
+	p.Add(quiet(p))
+	var names []string
 	for i, c := range all {
 		var points plotter.XYs
 		for k, t := range c.done {
 			points = append(points, plotter.XY{X: t, Y: 100 * float64(k) / float64(len(c.done))},
 				plotter.XY{X: t, Y: 100 * float64(k+1) / float64(len(c.done))})
 		}
-		if err := AddLine(p, c.Label, thinned(points), i); err != nil {
+		if err := AddLine(p, "", thinned(points), i); err != nil {
 			return nil, err
 		}
+		name := c.Label
+		if n := len(c.done); n > 0 {
+			name += ", max " + unit.Time(c.done[n-1]*1e6).Show()
+		}
+		names = append(names, name)
 	}
-	return drawn(p), nil
+	return keyed(p, halves(all), "share of messages that take at most a time", names), nil
 }
 
 // Slowdowns returns the slowdown of messages over their size.
@@ -170,28 +176,40 @@ func Slowdowns(all []Curves) (*vgimg.Canvas, error) {
 }
 
 // halves returns the title of the plot of completion times: it compares the medians of the fastest run and of the
-// first run.
+// first run, or where all medians are within 1 % their slowest messages.
 func halves(all []Curves) string {
 	half := func(c *Curves) float64 { return c.done[(len(c.done)-1)/2] }
-	var best, first *Curves
+	last := func(c *Curves) float64 { return c.done[len(c.done)-1] }
+	best, first := fastest(all, half)
+	if first == nil {
+		return "No message ended"
+	}
+	what, of := "Median completion time ", half
+	if half(first) < 1.01*half(best) {
+		if b, _ := fastest(all, last); last(first) >= 1.01*last(b) {
+			what, of, best = "Slowest message ", last, b
+		}
+	}
+	say := func(c *Curves) string { return unit.Time(of(c)*1e6).Show() + " with " + c.Label }
+	if best == first {
+		return what + say(first)
+	}
+	return what + say(best) + ", " + say(first)
+}
+
+// fastest returns the run with the least figure, and the first, of those with messages; nil: none has.
+func fastest(all []Curves, of func(*Curves) float64) (best, first *Curves) {
 	for i := range all {
 		if c := &all[i]; len(c.done) > 0 {
 			if first == nil {
 				first = c
 			}
-			if best == nil || half(c) < half(best) {
+			if best == nil || of(c) < of(best) {
 				best = c
 			}
 		}
 	}
-	if first == nil {
-		return "No message ended"
-	}
-	say := func(c *Curves) string { return unit.Time(half(c)*1e6).Show() + " with " + c.Label }
-	if best == first {
-		return "Median completion time " + say(first)
-	}
-	return "Median completion time " + say(best) + ", " + say(first)
+	return best, first
 }
 
 // Queues is the longest queue of each over time.
