@@ -196,7 +196,7 @@ func (b *blamer) newModel() *model {
 	nic := r.plan.LB.NIC
 	m.steers = uneven && (r.seen.Rules.Entropy || nic != nil && nic.Hears)
 	m.pauses = service.Carried == nil && (service.CC.Name == "none" || r.uncut()) && r.plan.Scheduled == nil &&
-		spec.Queues[spec.DSCP[service.DSCP]].Lossless
+		spec.Queues[spec.DSCP[service.DSCP]].Lossless && (r.seen.Packets == nil || r.seen.Counted.PFCPauses > 0)
 	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
 	type route struct{ node, loc, port int32 }
 	type found struct {

@@ -36,7 +36,20 @@ func runAll(t testing.TB, text string, sets ...string) (*sim.Run, *result.Summar
 		t.Fatal(err)
 	}
 	s, tab, _ := r.Outcome("test")
+	if c := s.Chain; c != nil && s.PFCPauses == 0 && s.PacketHops > 0 && c.Costs(cause.Pause) > 0 {
+		t.Errorf("%d ps for pauses in a run without any", c.Costs(cause.Pause))
+	}
 	return r, s, tab
+}
+
+// TestNoPauses checks messages at random times, which queue at receivers' links and never long enough for a pause.
+func TestNoPauses(t *testing.T) {
+	_, s, _ := runAll(t, "fabric: {kind: single-rail, hosts: 32, host_link: {rate: 100Gbps}}\n"+
+		"server: {gpus: 1, nics: 1, nic_latency: 0s}\ncc: {algorithm: none}\n"+
+		"workload: {traffic: {background: {load: 50, sizes: 4096B, for: 1ms}}}\n")
+	if lost := s.Chain.Lost(); s.PFCPauses > 0 || lost > s.Flows.Max {
+		t.Errorf("%d ps above line rate, %d pauses; the slowest message takes %d ps", lost, s.PFCPauses, s.Flows.Max)
+	}
 }
 
 // The bound is that of healthy ports: failed and slow ones are causes of the account, whose time is above their nominal

@@ -22,10 +22,10 @@ const (
 	mostRemedies   = 5
 )
 
-// Limits of runs that the user did not request: the total packet-hops, about half a second, and the messages of a run
-// as flows.
+// Limits of runs that the user did not request: the total packet-hops, some seconds of a core, and the messages of a
+// run as flows. A run may have a quarter of the packet-hops.
 const (
-	confirmHops  = 8_000_000
+	confirmHops  = 48_000_000
 	confirmFlows = 2_000
 )
 
@@ -49,14 +49,17 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	}
 	known := facts.Of(p)
 	facts.Count(known, of)
-	most := l.Hops
+	most, causes := l.Hops, mostConfirmed
+	if most > 0 && of.PacketHops > 0 { // half of the runs that the limit allows: the others are for remedies
+		causes = int(min(mostConfirmed, most/of.PacketHops/2))
+	}
 	for _, id := range of.Chain.Ranked() {
 		worth := float64(max(of.Chain.Saves(id), of.Chain.Costs(id))) >= leastConfirmed*float64(of.StepTime)
 		without := id.Get().Without(known)
 		if !worth || !without.IsPossible() || without.Doubt != "" {
 			continue
 		}
-		if len(of.Simulated) == mostConfirmed || most > 0 && l.Hops < of.PacketHops {
+		if len(of.Simulated) == causes || most > 0 && l.Hops < of.PacketHops {
 			break
 		}
 		o, err := Of(p).Run(&without, l)
