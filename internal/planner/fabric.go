@@ -151,6 +151,7 @@ var kinds = []struct {
 	{"rail-pods", "rail", "pods of rail and aggregation switches, super-spines", railPods, false},
 	{"rail-planes", "planes", "separate leaves and spines for each rail, two tiers", railPlanes, false},
 	{"port-planes", "planes", "rail switches and spines for each port of the NICs, two tiers", portPlanes, true},
+	{"rail-port-planes", "planes", "separate leaves and spines for each rail and port of the NICs, two tiers", railPortPlanes, true},
 	{"pod-pairs", "pod", "switch pairs with bundled NIC ports, spines, super-spines", pairPod, true},
 	{"fat-tree", "fat-tree", "fat tree, two or three tiers, any NIC to any NIC", fatTree, false},
 	{"dragonfly", "dragonfly", "dragonfly, groups cabled directly", dragonfly, false},

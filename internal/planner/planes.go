@@ -86,7 +86,8 @@ func railPlanes(in FabricInput, d Design) Design {
 	x.fill(&d)
 	d.Tiers[0].Failure = x.down
 	d.Note = "no links between rails: traffic between them uses NVLink first"
-	d.Scenario = x.scenario(1, fmt.Sprintf("rail: %d", in.PerServer), "rail: nic", "rail")
+	d.Scenario = x.scenario(1, fmt.Sprintf("rail: %d", in.PerServer), "rail: nic",
+		fmt.Sprintf("rail: %d", in.PerServer), "rail")
 	return d
 }
 
@@ -110,7 +111,30 @@ func portPlanes(in FabricInput, d Design) Design {
 	x.fill(&d)
 	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a plane of its own: one switch isolates no GPU",
 		unit.Plural(n, "port"), x.port)
-	d.Scenario = x.scenario(n, fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n), "rail: nic, plane: port", "plane")
+	d.Scenario = x.scenario(n, fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n), "rail: nic, plane: port",
+		fmt.Sprintf("plane: %d", n), "plane")
+	return d
+}
+
+// railPortPlanes has a network of two tiers for each port of each NIC: planes by rail and by port.
+func railPortPlanes(in FabricInput, d Design) Design {
+	n := in.NICPorts
+	if n < 2 {
+		return refuse(d, "needs NICs with two ports or more (--nic-ports)")
+	}
+	x := planes{FabricInput: in, count: in.PerServer * n, rails: 1, port: in.NICRate / n}
+	if !x.build(&d) {
+		return d
+	}
+	if in.PerServer < 2 || x.groups < 2 {
+		return refuse(d, "not needed: %s of %s need no spines within a rail", unit.Plural(in.Hosts(), "host"),
+			unit.Plural(in.PerServer, "NIC"))
+	}
+	x.fill(&d)
+	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a plane of its own, as each rail: one switch isolates no GPU; no links between rails: traffic between them uses NVLink first",
+		unit.Plural(n, "port"), x.port)
+	of := fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n)
+	d.Scenario = x.scenario(n, of, "rail: nic, plane: port", of, "[rail, plane]")
 	return d
 }
 
@@ -145,9 +169,9 @@ workload:
 	return d
 }
 
-// scenario writes a design by types, nodes and cables. leaves are the positions of a leaf within its segment; plane
-// is the one that spines have, too.
-func (x *planes) scenario(ports int, leaves, match, plane string) string {
+// scenario writes a design by types, nodes and cables. leaves are the positions of a leaf within its segment, spines
+// those of a spine, and same names the latter.
+func (x *planes) scenario(ports int, leaves, match, spines, same string) string {
 	in, m := &x.FabricInput, x.lengths()
 	return fmt.Sprintf(`# Written by railyard plan fabric: %d GPUs, switches %v and %v.
 name: planes-%d
@@ -159,7 +183,7 @@ fabric:
   nodes:
     host: {type: host, per: {segment: %d}, count: %d}
     leaf: {type: leaf, per: {segment: %d, %s}}
-    spine: {type: spine, per: {%s: %d}, count: %d}
+    spine: {type: spine, per: {%s}, count: %d}
   cables:
     - {from: host, to: leaf, same: segment, match: {%s}, length: %dm}
     - {from: leaf, to: spine, same: %s, count: %d, length: %dm}
@@ -170,6 +194,6 @@ workload:
     permutation: {bytes: 1MB, groups: rail}
 `, in.GPUs, in.Leaf, in.Top, in.GPUs, in.PerServer, in.PerServer, ports, x.port,
 		in.Leaf.yaml(min(x.port, x.cable)), in.Top.yaml(x.cable), x.groups, x.down, x.groups,
-		leaves, plane, x.count, x.tops, match, m.host, plane, x.each, m.near, x.cable,
+		leaves, spines, x.tops, match, m.host, same, x.each, m.near, x.cable,
 		in.buffer(0))
 }

@@ -14,6 +14,12 @@ func TestRailPlanes(t *testing.T) {
 		d.CableCount() != 2*16_384 || d.Bisection != 1 || d.Hops != 3 {
 		t.Errorf("%+v", d)
 	}
+	ports := in
+	ports.NICRate, ports.NICPorts = 800, 2 // the same for each of two ports
+	if d := find(t, ports, "rail-port-planes"); !d.Fits() || d.GPUs != 16_384 || d.Tiers[0].Count != 1024 ||
+		d.Tiers[1].Count != 512 || d.CableCount() != 4*16_384 || d.Bisection != 1 {
+		t.Errorf("%+v", d)
+	}
 	if d := find(t, in, "rail-pods"); d.Switches() != 1280 {
 		t.Errorf("%+v", d)
 	}

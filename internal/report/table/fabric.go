@@ -145,6 +145,8 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	these := slices.DeleteFunc(slices.Clone(best), func(d planner.Design) bool { return otherNICs(in, &d) })
 	if len(these) > 0 {
 		best = these
+	} else if !slices.ContainsFunc(fits, func(d planner.Design) bool { return !otherNICs(in, &d) }) {
+		say += ", none with these NICs"
 	}
 	if missed(best[0]) || in.Ratio == 1 && best[0].Bisection < 1-1e-9 { // or one host, which has no halves
 		what = "cheapest"
