@@ -25,7 +25,7 @@ export function Answer({ info }: { info: Info }) {
   const sum = (data.parts ?? []).reduce((n, p) => n + p.time_ps, 0);
   // The losses stand in a free place of the rows of cards, or below them where they are many.
   const few = (data.rows ?? []).length <= 4 && !data.bound && !data.idle && !data.gain;
-  const shown = few ? cardsOf(cards, step).good.length : 4;
+  const shown = few ? cardsOf(cards, step).good.length || 4 : 4;
   const lost = <Lost data={data} step={step} />;
   return (
     <section aria-label="Answer" class="wrap">

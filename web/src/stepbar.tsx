@@ -174,7 +174,7 @@ export function StepBar({ parts, causes, step, main, about }: Props) {
       heads.pop(); // the list below names it
       continue;
     }
-    last = begin + 8 * h.text.length + 7 * h.time.length + 10;
+    last = begin + 8.6 * h.text.length + 7 * h.time.length + 14;
   }
   return (
     <div class="step" ref={box} data-testid="step-bar">
