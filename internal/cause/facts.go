@@ -64,6 +64,7 @@ type Facts struct {
 	Lost           Lost
 	Store          Store
 	Inside         bool // no packet crossed the network
+	MixedGPUs      bool // a training has GPUs of several kinds
 	NVLinkLatency  bool // most of the latency on the critical path is NVLink's
 	Stores         bool // switches receive whole packets first, which takes 0.5 % of the step
 }
@@ -111,7 +112,7 @@ const (
 	NoStorms                       // no NIC pauses continuously
 	NoReorderLimit                 // NICs have memory for all packets that overtake others
 	NoHostTime                     // hosts take no time for a transport in software
-	EvenRanks                      // slow ranks compute for the median time of their siblings
+	EvenRanks                      // slow ranks compute as long as their siblings, or the fastest GPU
 	edits
 )
 

@@ -72,7 +72,12 @@ func (a *accounts) slowRanks(ops [2]int32) (all []result.SlowRank) {
 		i, known := at[o.Rank]
 		if !known {
 			i, at[o.Rank] = len(all), len(all)
-			all = append(all, result.SlowRank{Rank: o.Rank, GPU: r.graph.GPUName(int(o.Rank))})
+			slow := result.SlowRank{Rank: o.Rank, GPU: r.graph.GPUName(int(o.Rank))}
+			if t := r.exec.Work.Jobs[r.exec.Work.Of(s.Op)].Training; t != nil {
+				fastest, _ := t.Fastest()
+				slow.Kind, slow.Fastest = r.plan.KindOf(int(o.Rank)).GPU.Name, fastest.Name
+			}
+			all = append(all, slow)
 		}
 		all[i].Usual -= int64(o.Dur - s.Usual)
 	}

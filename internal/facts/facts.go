@@ -61,6 +61,12 @@ func Of(p *scenario.Plan) *cause.Facts {
 	if f.Kind == "rail" || f.Kind == "pod" {
 		f.Uplinks = file.Fabric.Uplinks
 	}
+	for i := range p.Jobs {
+		if t := p.Jobs[i].Training; t != nil {
+			_, mixed := t.Fastest()
+			f.MixedGPUs = f.MixedGPUs || mixed
+		}
+	}
 	for i := range g.NICs {
 		f.Ports = max(f.Ports, len(g.NICs[i].Links))
 	}

@@ -292,6 +292,35 @@ func TestHeadOfSlowRank(t *testing.T) {
 	}
 }
 
+// Slower GPUs of a training are named by their kind, with the fastest one's time.
+func TestHeadOfSlowerGPUs(t *testing.T) {
+	s := &result.Summary{Complete: true}
+	s.Chain, s.Name, s.StepTime, s.Slow, s.Params = &cause.Account{}, "mixed", 2e12, 8e11, 8e9
+	for rank := range int32(3) {
+		kind, took := "a100", int64(138e10)
+		if rank == 2 {
+			kind, took = "v100", 9e11
+		}
+		s.SlowRanks = append(s.SlowRanks, result.SlowRank{Rank: rank, GPU: "old-1/gpu-1", Compute: took, Usual: 443e9,
+			Kind: kind, Fastest: "h100"})
+	}
+	s.Compute = s.StepTime - s.Slow
+	s.Chain.Own[cause.Compute], s.Chain.Own[cause.SlowRank], s.Chain.Saving[cause.SlowRank] = s.Compute, s.Slow, s.Slow
+	const name = "slower GPUs (2 a100, 1 v100)"
+	if got := Answer(s); !strings.HasSuffix(got, "main cause: "+name) {
+		t.Errorf("%q", got)
+	}
+	var b strings.Builder
+	Text(&b, s)
+	got := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{name + " 800 ms 40.0 % saves 800 ms for all 3 ranks together (estimate)",
+		"Slower GPUs: 2 a100 compute for 1.38 s, h100 for 443 ms.", "Slower GPUs: 1 v100 compute for 900 ms, h100 for 443 ms."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
+
 // What reuse simulated is never more than everything, although with short episodes it simulates more packet-hops
 // than the run has.
 func TestReusedShare(t *testing.T) {

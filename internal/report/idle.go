@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"railyard/internal/cause"
 	"railyard/internal/result"
@@ -43,12 +45,18 @@ func nameOf(s *result.Summary, id cause.ID) string {
 // differs by at most a factor of two.
 func slowRanks(s *result.Step) string {
 	all := s.SlowRanks
-	switch len(all) {
-	case 0:
+	switch {
+	case len(all) == 0:
 		return cause.SlowRank.Get().Name
-	case 1:
+	case all[0].Kind != "":
+		var kinds []string
+		for _, x := range slowKinds(s) {
+			kinds = append(kinds, fmt.Sprint(x.ranks, " ", x.Kind))
+		}
+		return "slower GPUs (" + strings.Join(kinds, ", ") + ")"
+	case len(all) == 1:
 		return fmt.Sprintf("slow rank %d", all[0].Rank)
-	case 2:
+	case len(all) == 2:
 		return fmt.Sprintf("slow ranks %d and %d", all[0].Rank, all[1].Rank)
 	}
 	from, to := all[0].Rank, all[0].Rank
@@ -59,6 +67,25 @@ func slowRanks(s *result.Step) string {
 		return fmt.Sprintf("slow ranks %d to %d", from, to)
 	}
 	return fmt.Sprintf("slow ranks %d, %d and %s", all[0].Rank, all[1].Rank, unit.Plural(len(all)-2, "other"))
+}
+
+// slowKind is a kind of GPUs that are slower than others of a training: the slowest of them, and their number. Other
+// slow ranks are one each.
+type slowKind struct {
+	result.SlowRank
+	ranks int
+}
+
+// slowKinds returns the kinds of GPUs that are slower than others of a training, the slowest first.
+func slowKinds(s *result.Step) (kinds []slowKind) {
+	for _, x := range s.SlowRanks {
+		i := slices.IndexFunc(kinds, func(k slowKind) bool { return k.Kind == x.Kind && x.Kind != "" })
+		if i < 0 {
+			i, kinds = len(kinds), append(kinds, slowKind{SlowRank: x})
+		}
+		kinds[i].ranks++
+	}
+	return kinds
 }
 
 // waitingFor names the ranks that the rank that ended last waited for, or the start of the work.
@@ -110,8 +137,14 @@ func Idle(s *result.Summary) (lines []string) {
 		}
 		lines = append(lines, line)
 	}
-	if float64(s.Slow) >= worthALine*float64(max(1, s.StepTime)) {
-		for _, x := range s.SlowRanks[:min(len(s.SlowRanks), 2)] {
+	if float64(s.Slow) < worthALine*float64(max(1, s.StepTime)) {
+		return lines
+	}
+	for i, x := range slowKinds(&s.Step) {
+		if x.Kind != "" {
+			lines = append(lines, fmt.Sprintf("Slower GPUs: %d %s compute for %s, %s for %s.", x.ranks, x.Kind,
+				dur(x.Compute), x.Fastest, dur(x.Usual)))
+		} else if i < 2 {
 			lines = append(lines, fmt.Sprintf("Slow rank %d (%s) computes for %s, its siblings for %s (median).", x.Rank,
 				x.GPU, dur(x.Compute), dur(x.Usual)))
 		}

@@ -67,7 +67,7 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 			var names []string
 			for _, key := range s.Simulated {
 				if c, ok := cause.Find(key); ok {
-					names = append(names, c.Name)
+					names = append(names, nameOf(s, c.ID))
 				}
 			}
 			text += "; simulated for " + strings.Join(names, ", ")
@@ -124,9 +124,9 @@ func ofCause(s *result.Summary, a *Advice) (name, estimate string) {
 	case !ok:
 		return a.Cause, unit.NotApplicable
 	case c.ID == cause.SharedNIC, c.ID == cause.StorageNIC, c.ID == cause.LateRank, !s.Chain.Expects() && !a.Simulated:
-		return c.Name, unit.NotApplicable
+		return nameOf(s, c.ID), unit.NotApplicable
 	}
-	return c.Name, dur(s.StepTime - a.Expected)
+	return nameOf(s, c.ID), dur(s.StepTime - a.Expected)
 }
 
 // remedy formats a remedy: what to change, its settings, and the hardware that it needs.

@@ -253,36 +253,13 @@ type Step struct {
 	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
 	// Slow is the cost of all slow ranks together. The other parts are the parts of the step without it, in which
-	// each slow rank computes for the median time of its siblings.
+	// each slow rank computes for the median time of its siblings, or that of the fastest GPU kind.
 	Slow      int64      `json:"slow_ranks_ps,omitempty"`
 	SlowRanks []SlowRank `json:"slow_ranks,omitempty"` // all, the one that exceeds its siblings most first
 
 	// Chain is the step once more, along the operations that its end waited for.
 	Chain *cause.Account `json:"chain,omitempty"`
 }
-
-// Waited is a rank for whose computation another one waited.
-type Waited struct {
-	Rank int32  `json:"rank"` // rank of a placed job: its GPU
-	GPU  string `json:"gpu"`
-	Time int64  `json:"waited_ps"`
-	Path int64  `json:"critical_ps"` // computing time on the critical path
-
-	// Alike is the number of other ranks that compute for about as long or longer, for a rank that computes longer
-	// than the waiting one. Any of them makes it wait.
-	Alike int `json:"alike,omitempty"`
-}
-
-// SlowRank is a rank with a computation that takes longer than the median of its siblings.
-type SlowRank struct {
-	Rank    int32  `json:"rank"` // rank of a placed job: its GPU
-	GPU     string `json:"gpu"`
-	Compute int64  `json:"compute_ps"`          // all its computing
-	Usual   int64  `json:"siblings_compute_ps"` // computing time, with the siblings' median for the slow part
-}
-
-// Excess is the rank's computing beyond that of its siblings, in ps.
-func (s *SlowRank) Excess() int64 { return s.Compute - s.Usual }
 
 // Bubble is the key of the pipeline's bubble among the causes of remedies: of a schedule, and no cause of the network.
 const Bubble = "bubble"

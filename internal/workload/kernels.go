@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"slices"
 
 	"railyard/internal/field"
@@ -109,6 +110,16 @@ func (t *Training) Smallest() (least model.GPU) {
 		}
 	}
 	return least
+}
+
+// Fastest is the GPU with the highest peak, of equal ones that with the fastest memory, and whether the step runs on
+// several kinds of GPUs.
+func (t *Training) Fastest() (fastest model.GPU, mixed bool) {
+	kinds := t.gpuKinds()
+	fastest = slices.MaxFunc(kinds, func(a, b model.GPU) int {
+		return cmp.Or(cmp.Compare(t.PeakOf(a), t.PeakOf(b)), cmp.Compare(a.HBM, b.HBM))
+	})
+	return fastest, len(kinds) > 1
 }
 
 // Peak returns the total rate of the GPUs of all built ranks in the training's precision, in FLOP/s; a folded rank

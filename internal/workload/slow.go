@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"slices"
 
+	"railyard/internal/model"
 	"railyard/unit"
 )
 
-// Slow is a computation that takes longer than the equal one of its rank's siblings.
+// Slow is a computation that takes longer than the equal one of its rank's siblings, or than on a faster GPU.
 type Slow struct {
 	Op    int32
-	Usual unit.Time // median of the siblings' computations
+	Usual unit.Time // median of the siblings' computations, or the time on the job's fastest GPU
 }
 
 // Siblings are ranks with equal operations in equal order, whose bytes differ by at most sameBytes. Another stage
@@ -132,30 +133,50 @@ func slowOf(ops []Op, ranks []ofRank) (slow []Slow) {
 	return slow
 }
 
-// Even is the job's graph with slow computations of the siblings' median time. A training's ranks differ only in
-// their computations.
-func (j *Job) Even() *DAG {
-	if j.Training != nil {
-		return j.DAG
+// slowOps returns the slow computations among a job's operations. A training's ranks differ in their GPUs only: slow
+// are those that take longer than on the fastest of these.
+func (j *Job) slowOps(ops []Op) (slow []Slow) {
+	if j.Training == nil {
+		return SlowOps(ops)
 	}
-	return j.DAG.With(SlowOps(j.DAG.Ops))
+	fastest, mixed := j.Training.Fastest()
+	if !mixed {
+		return nil
+	}
+	even := *j.Training
+	even.Each = slices.Repeat([]model.GPU{fastest}, len(even.Each))
+	d, err := even.Build()
+	if err != nil || len(d.Ops) != len(ops) {
+		return nil
+	}
+	for i := range ops {
+		if o := &ops[i]; o.Compute() && o.Dur > d.Ops[i].Dur {
+			slow = append(slow, Slow{int32(i), d.Ops[i].Dur})
+		}
+	}
+	return slow
+}
+
+// Even is the job's graph without slow computations: with the siblings' median time, or that of the fastest GPU.
+func (j *Job) Even() *DAG {
+	if slow := j.slowOps(j.DAG.Ops); len(slow) > 0 {
+		return j.DAG.With(slow)
+	}
+	return j.DAG
 }
 
 // Slow returns the slow computations of all jobs.
 func (m *Mix) Slow() (slow []Slow) {
 	for i := range m.Jobs {
 		p := &m.Jobs[i]
-		if p.Training != nil {
-			continue
-		}
-		for _, s := range SlowOps(m.DAG.Ops[p.Ops[0]:p.Ops[1]]) {
+		for _, s := range p.slowOps(m.DAG.Ops[p.Ops[0]:p.Ops[1]]) {
 			slow = append(slow, Slow{p.Ops[0] + s.Op, s.Usual})
 		}
 	}
 	return slow
 }
 
-// With is the graph with slow computations of the siblings' median time.
+// With is the graph with slow computations of their usual time.
 func (d *DAG) With(slow []Slow) *DAG {
 	even := *d
 	even.Ops = slices.Clone(d.Ops)

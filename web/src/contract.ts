@@ -59,6 +59,8 @@ export interface SlowRank {
   gpu: string;
   compute_ps: number;
   siblings_compute_ps: number;
+  gpu_kind?: string;
+  fastest_kind?: string;
 }
 
 export interface CausePlace {
