@@ -359,6 +359,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
             </>
           ) : (
             <>
+              {carried.key === "uec" && "UEC's windows, credit and paths are simulated over RoCEv2's packets, whose headers these are; its own (UET) are not. "}
               {carried.key === "mrc"
                 ? "MRC keeps RoCEv2's headers and adds its own. The UDP source port (over IPv6 the flow label, too) " +
                   "is the entropy value: another one in each packet, so that switches hash each to another path"
@@ -462,8 +463,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
         ),
         grad ? (
           <>
-            Nobody goes on before the last has what it waits for: that is why a single collision shows in the
-            step.
+            No rank goes on before it has what it waits for, so the slowest transfer sets the pace of all.
           </>
         ) : (
           <>

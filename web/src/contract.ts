@@ -1164,6 +1164,7 @@ export interface Journeys {
 
 export interface Step {
   at_ps: number;
+  begin_ps: number;
   until_ps: number;
   from: number;
   to: number;
@@ -1171,6 +1172,7 @@ export interface Step {
   label: string;
   detail: string;
   when: string;
+  group: number;
 }
 
 export interface Sequence {
@@ -1181,6 +1183,8 @@ export interface Sequence {
   steps: Step[];
   notes: string[];
   timeless: boolean;
+  chart: boolean;
+  slowest: number;
   qp: number;
   port: number;
 }

@@ -63,8 +63,11 @@ export function Life({ info }: { info: Info }) {
   const place = usePlace();
   const at = Math.max(0, Math.min(scenes.length - 1, Number(place.args.get("chapter") ?? 1) - 1));
   const asked = place.args.get("sequence");
-  const name = asked ?? sceneOf(info, at);
-  const told = useSequence(info, name);
+  const scene0 = asked ?? sceneOf(info, at);
+  const told = useSequence(info, scene0);
+  // A ring over NVLink too has no record of all its transfers: then its chapter is the table of collectives.
+  const ringless = !rings(info) || (!asked && scene0 === "ring" && !!told.data && !told.data.sequence);
+  const name = ringless && scene0 === "ring" && !asked ? "" : scene0;
   const s = told.data?.sequence;
   const scene = useScene(info, at, told.data);
   const recorded = useRecorded(info);
@@ -127,7 +130,7 @@ export function Life({ info }: { info: Info }) {
       ? <Pair info={info} r={recorded} at={step} />
       : at === 3 && rows.length > 0
         ? <Stack rows={rows} at={step} mtu={mtu} />
-        : at === 4 && !rings(info)
+        : at === 4 && ringless
           ? gathers(info) ? (
               <div class="split even">
                 {c.picture}
@@ -193,7 +196,7 @@ export function Life({ info }: { info: Info }) {
             <p>{l}</p>
           ))}
         </div>
-        <Sequences key={at} info={info} name={name} {...told} at={step} />
+        <Sequences key={at} info={info} name={name} {...(name === scene0 ? told : {})} at={step} />
       </div>
     </section>
   );

@@ -155,7 +155,7 @@ function Which({ info }: { info: Info }) {
           f.plural(s.gpus, "GPU"),
           carried.key === "roce" ? "" : carried.name,
           s.lb.toUpperCase().length <= 5 ? s.lb.toUpperCase() : s.lb,
-          control,
+          carried.name.startsWith(control ?? "–") ? "" : control,
           `seed ${s.seed}`,
         ]
           .filter(Boolean)

@@ -294,9 +294,9 @@ export function Known({ info, r, s, at }: { info: Info; r: Recorded; s: Sequence
     ["rkey", key(p?.rkey), when("rkey", 0), when("registers", 1)],
   ];
   const state = (lane: number) => {
-    const ready = s.steps.findIndex((x) => x.label.startsWith("ready") && x.to === lane && x.from === lane);
+    const ready = s.steps.slice(0, at).findLast((x) => x.label.startsWith("ready") && x.to === lane && x.from === lane);
     const made = when("creates", lane);
-    if (ready >= 0 && at > ready) return lane === 0 ? "RTS" : "RTR";
+    if (ready) return ready.label.includes("RTS") ? "RTS" : "RTR";
     return made >= 0 && at > made ? "INIT" : "RESET";
   };
   const cell = (value: string | undefined, from: number) => <td class={from >= 0 && at > from ? "" : "later"}>{from >= 0 && at > from ? value : "–"}</td>;

@@ -106,7 +106,7 @@ function Diagram({ s, at }: { s: Sequence; at: number }) {
   // A long sequence moves in its own box: the step that is drawn last stays in sight while it plays.
   useEffect(() => {
     const el = box.current;
-    if (!el || at === last) return;
+    if (!el || at === last || s.chart) return;
     const y = head + high * rowsOf(s)[at - 1 < 0 ? 0 : at - 1];
     if (y > el.scrollTop + el.clientHeight || y < el.scrollTop) el.scrollTop = Math.max(0, y - el.clientHeight + 2 * high);
   }, [at]);
@@ -114,8 +114,9 @@ function Diagram({ s, at }: { s: Sequence; at: number }) {
     <>
       <h4>{s.title}</h4>
       <div ref={box} class="scroll tall" tabIndex={0} role="region" aria-label={s.title}>
-        <Drawing s={s} at={at} room={width} />
+        {s.chart ? <Chart s={s} at={at} room={width} /> : <Drawing s={s} at={at} room={width} />}
       </div>
+      {s.chart && s.steps.some(blocked) && <p class="hint">A thin line: posted, blocked on the previous chunk.</p>}
       {s.notes.map((n) => (
         <p class="hint">{n}</p>
       ))}
@@ -123,55 +124,94 @@ function Diagram({ s, at }: { s: Sequence; at: number }) {
   );
 }
 
-/** briefly shortens what a transfer of a ring carries: "H 2/8" is chunk H, the sum of 2 of 8 ranks; a NIC's server is
- * in its row. */
-const briefly = (label: string) =>
-  label.replace(/^.*\/nic/, "nic").replace("chunk ", "").replace(/, sum of (\d+) of (\d+)/, " $1/$2").replace(", whole sum", " whole").replace(", its own", " own");
+/** short is the label of a bar: "A 2/4" is chunk A, the sum of 2 of 4 ranks. */
+const short = (label: string) =>
+  label.replace("chunk ", "").replace(/, sum of (\d+) of (\d+)/, " $1/$2").replace(", whole sum", " whole").replace(", its own", "");
 
-/** rowsOf puts steps that run side by side at the same time, as all ranks' in a round of a ring, into one row. */
+/** blocked reports whether a bar waits for its row's previous one for more than 1 % of its time. */
+const blocked = (b: Sequence["steps"][number]) => 100 * (b.begin_ps - b.at_ps) > b.until_ps - b.at_ps;
+
+/** Chart draws steps as bars on a time axis, in rows of their senders, up to the one that the scrubber stands at. */
+function Chart({ s, at, room }: { s: Sequence; at: number; room: number }) {
+  const rows = Math.max(...s.steps.map((x) => x.from)) + 1;
+  const small = room < 560;
+  const left = small ? 0 : 178;
+  const high = small ? 48 : 40;
+  const top = small ? 18 : 4; // of a bar in its row
+  const from = s.steps[0].at_ps;
+  const to = Math.max(...s.steps.map((x) => x.until_ps), from + 1);
+  const x = (ps: number) => left + ((ps - from) / (to - from)) * (room - left - 2);
+  const bottom = rows * high + 4;
+  return (
+    <svg class="ringchart" width={room} height={bottom + 20} role="img" aria-label={`${s.title}: ${s.steps.length} transfers over time`}>
+      {f.axis(from, to, 6).map((t) => (
+        <>
+          <path class="grid" d={`M${x(t.at)} 0V${bottom}`} />
+          <text class="when" x={x(t.at)} y={bottom + 15} text-anchor={x(t.at) > room - 30 ? "end" : x(t.at) < left + 20 ? "start" : "middle"}>
+            {t.label}
+          </text>
+        </>
+      ))}
+      {Array.from({ length: rows }, (_, row) => {
+        const y = row * high;
+        const step = s.steps.find((b) => b.from === row)!;
+        return (
+          <text x={small ? 0 : left - 8} y={small ? y + 13 : y + 19} text-anchor={small ? "start" : "end"}>
+            {`${s.lanes[row]} → ${s.lanes[step.to]}`}
+          </text>
+        );
+      })}
+      {s.steps.slice(0, at).map((b, i) => {
+        const y = b.from * high + top;
+        const wide = Math.max(1, x(b.until_ps) - x(b.begin_ps) - 1);
+        const words = short(b.label);
+        const label = [words, words.split(" ")[0]].find((w) => 6.6 * w.length + 6 < wide);
+        return (
+          <g class={`k-${b.kind}`}>
+            <title>
+              {`${b.label}, ${b.detail}: ${s.lanes[b.from]} → ${s.lanes[b.to]}, ${f.time(b.at_ps)} to ${f.time(b.until_ps)}, ${f.time(b.until_ps - b.at_ps)}`}
+              {blocked(b) && `, ${f.time(b.begin_ps - b.at_ps)} of it blocked on the previous chunk`}
+            </title>
+            <rect x={x(b.begin_ps)} y={y} width={wide} height={22} fill={`var(--k-${b.group % 8})`} />
+            {blocked(b) && <path class="queued" d={`M${x(b.at_ps)} ${y + 25}H${x(b.begin_ps)}`} />}
+            {(i === s.slowest || (i === at - 1 && at < s.steps.length)) && <rect class="slow" x={x(b.begin_ps)} y={y} width={wide} height={22} />}
+            {label && (
+              <text x={x(b.begin_ps) + wide / 2} y={y + 15} text-anchor="middle">
+                {label}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** rowsOf puts a rank's ways to its switch, which have no times, into one row. */
 function rowsOf(s: Sequence): number[] {
   let row = -1;
   let spans: [number, number][] = [];
-  let until = 0;
   return s.steps.map((x, i) => {
     const [a, b] = [Math.min(x.from, x.to), Math.max(x.from, x.to)];
-    const before = s.steps[i - 1];
-    const along = s.timeless ? x.from === before?.to && x.from < x.to : x.kind === before?.kind && x.at_ps < until; // a rank's way to its switch
-    const joins = i > 0 && a < b && along && spans.length > 0 && spans.every(([c, d]) => b <= c || a >= d);
-    if (!joins) {
+    const along = s.timeless && x.from === s.steps[i - 1]?.to && x.from < x.to;
+    if (!(along && a < b && spans.length > 0 && spans.every(([c, d]) => b <= c || a >= d))) {
       row++;
       spans = [];
-      until = x.until_ps;
     }
     if (a < b) spans.push([a, b]);
-    until = Math.min(until, x.until_ps);
     return row;
   });
-}
-
-/** slowest is the row that takes longest, of several whose transfers run side by side; −1: all take the same. */
-function slowest(s: Sequence, rows: number[]): number {
-  const last = rows[rows.length - 1] ?? -1;
-  if (s.timeless || last < 2 || last + 1 === s.steps.length) return -1;
-  const starts = Array.from({ length: last + 1 }, (_, r) => s.steps[rows.indexOf(r)].at_ps);
-  const took = starts.map((t, r) => (starts[r + 1] ?? Math.max(...s.steps.map((x) => x.until_ps))) - t);
-  const top = Math.max(...took);
-  return took.filter((v) => v > 0.99 * top).length === 1 ? took.indexOf(top) : -1;
 }
 
 function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
   const small = room < 500;
   const left = s.timeless ? 8 : small ? 66 : times;
   const rows = rowsOf(s);
-  // On a narrow screen a row of transfers has short words, so that all lanes are there.
-  const brief = small && rows[rows.length - 1] + 1 < s.steps.length;
-  const wide = Math.max(brief ? 56 : small ? 96 : narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
+  const wide = Math.max(small ? 96 : narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
   const x = (lane: number) => left + wide / 2 + wide * lane;
   const bottom = high * (rows[rows.length - 1] + 1) + 8;
-  const slow = slowest(s, rows);
   return (
     <>
-    {brief && !s.timeless && <p class="note">A 2/8: chunk A, the sum of 2 of 8.</p>}
     <svg class="sequence lanehead" width={left + wide * s.lanes.length} height={head} aria-hidden="true">
       {s.lanes.map((name, i) => (
         <text x={x(i)} y={small && name.includes("/") ? 13 : 20} class="lane">
@@ -206,17 +246,8 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
         const middle = own ? from + 10 * side : (from + to) / 2;
         const anchor = own ? (side > 0 ? "start" : "end") : "middle";
         const tip = Math.sign(to - from) * 7;
-        const begins = i === 0 || rows[i] !== rows[i - 1];
         return (
           <g class={`k-${step.kind} ${i === at - 1 ? "now" : ""}`}>
-            {begins && rows[i] === slow && (
-              <>
-                <rect class="slow" x={left} y={y - 14} width={wide * s.lanes.length} height={high} />
-                <text x={left - 8} y={y + 17} class="when">
-                  slowest
-                </text>
-              </>
-            )}
             {(i === 0 || (rows[i] !== rows[i - 1] && s.steps[i - 1].when !== step.when)) && (
               <text x={left - 8} y={y + 4} class="when">
                 {step.when}
@@ -231,10 +262,10 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
               </>
             )}
             <text x={middle} y={own ? y + 1 : Math.min(y, down) - 4} text-anchor={anchor}>
-              {brief ? briefly(step.label) : step.label}
+              {step.label}
             </text>
             <text x={middle} y={own ? y + 14 : Math.max(y, down) + 11} text-anchor={anchor} class="detail">
-              {again ? "" : brief ? step.detail.split(",")[0] : step.detail}
+              {again ? "" : step.detail}
             </text>
           </g>
         );

@@ -37,8 +37,8 @@ const known: Record<string, [name: string, means: string]> = {
       "them to their headers instead of losing them.",
   ],
   uec: [
-    "UEC (Ultra Ethernet)",
-    "A window follows marks and round trips, receivers grant credit besides, packets are spread over " +
+    "UEC over RoCEv2",
+    "Ultra Ethernet's control of congestion over RoCEv2's packets: a window follows marks and round trips, receivers grant credit besides, packets are spread over " +
       "paths that prove good, and full switches cut them to their headers.",
   ],
   scheduled: [

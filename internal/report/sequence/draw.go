@@ -55,6 +55,9 @@ func (s *Sequence) PNG(w io.Writer) error {
 
 // size returns how wide and high a drawing is.
 func (s *Sequence) size() (wide, high vg.Length) {
+	if s.Chart {
+		return chartLeft + chartWide + 3*margin, vg.Length(head + chartHigh*s.senders() + 16*len(s.Notes) + margin)
+	}
 	return max(420, vg.Length(left+margin+laneWide*len(s.Lanes))),
 		vg.Length(head + rowHigh*(len(s.Steps)+1) + 16*len(s.Notes) + margin)
 }
@@ -65,6 +68,20 @@ func (s *Sequence) draw(w io.Writer, to vg.CanvasWriterTo) error {
 	p.FillPolygon(paper, []vg.Point{{X: 0, Y: 0}, {X: wide, Y: 0}, {X: wide, Y: high}, {X: 0, Y: high}})
 	p.write(margin, 20, s.Title, 13, ink, draw.XLeft, false)
 	bottom := vg.Length(head + rowHigh*len(s.Steps) + rowHigh/2)
+	if s.Chart {
+		bottom = s.bars(p)
+	} else {
+		s.arrows(p, bottom)
+	}
+	for i, n := range s.Notes {
+		p.write(margin, bottom+vg.Length(16*(i+1)), n, 9, faint, draw.XLeft, false)
+	}
+	_, err := to.WriteTo(w)
+	return err
+}
+
+// arrows draws lanes and the steps between them.
+func (s *Sequence) arrows(p *page, bottom vg.Length) {
 	for i, name := range s.Lanes {
 		x := lane(i)
 		p.write(x, head-22, name, 10, ink, draw.XCenter, false)
@@ -73,11 +90,6 @@ func (s *Sequence) draw(w io.Writer, to vg.CanvasWriterTo) error {
 	for i := range s.Steps {
 		s.step(p, i)
 	}
-	for i, n := range s.Notes {
-		p.write(margin, bottom+vg.Length(16*(i+1)), n, 9, faint, draw.XLeft, false)
-	}
-	_, err := to.WriteTo(w)
-	return err
 }
 
 func lane(i int) vg.Length { return left + laneWide/2 + vg.Length(laneWide*i) }

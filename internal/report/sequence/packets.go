@@ -341,7 +341,10 @@ func setup(r run, s *Sequence) error {
 	s.add(0, 0, b, b, Here, "registers memory", fmt.Sprintf("of %s, rkey 0x%08x", f.of.To, f.RKey))
 	s.add(0, 0, a, b, Answer, fmt.Sprintf("QPN 0x%06x, PSN %d", f.RequesterQPN, *f.FirstPSN), "out of band")
 	s.add(0, 0, b, a, Answer, fmt.Sprintf("QPN 0x%06x, rkey 0x%08x", f.ResponderQPN, f.RKey), "out of band")
-	s.add(0, 0, a, a, Here, "ready to send", fmt.Sprintf("to QPN 0x%06x of %s", f.ResponderQPN, b))
-	s.add(0, 0, b, b, Here, "ready to receive", fmt.Sprintf("from QPN 0x%06x of %s", f.RequesterQPN, a))
+	s.add(0, 0, b, b, Here, "ready to receive (RTR)", fmt.Sprintf("from QPN 0x%06x, PSN %d on", f.RequesterQPN,
+		*f.FirstPSN))
+	s.add(0, 0, a, a, Here, "ready to receive (RTR)", fmt.Sprintf("from QPN 0x%06x", f.ResponderQPN))
+	s.add(0, 0, b, b, Here, "ready to send (RTS)", fmt.Sprintf("ACKs to QPN 0x%06x", f.RequesterQPN))
+	s.add(0, 0, a, a, Here, "ready to send (RTS)", fmt.Sprintf("to QPN 0x%06x of %s", f.ResponderQPN, b))
 	return nil
 }

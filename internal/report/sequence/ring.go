@@ -50,6 +50,9 @@ func ring(r run, s *Sequence) error {
 	return errors.New("no ring all-reduce completed in this run")
 }
 
+// Rings reports whether a run has a ring all-reduce that can be drawn.
+func (r *Run) Rings() bool { return ring(r, &Sequence{}) == nil }
+
 // lap is the messages of one rank to the next one, one per round.
 type lap struct {
 	from, to string
@@ -119,37 +122,72 @@ func around(first string, by map[string]*lap, n int) (laps []lap) {
 }
 
 // mostRing bounds how many ranks are drawn.
-const mostRing = 4
+const mostRing = 8
 
-// rounds adds each transfer.
+// rounds adds each transfer, in order of time, as a bar: of a larger ring those of the ranks around the slowest one.
 func (s *Sequence) rounds(c *result.CollectiveRow, laps []lap) error {
 	n := len(laps)
+	s.Chart = true
 	s.Title = fmt.Sprintf("Ring all-reduce of %s over %d ranks: %d rounds of %s", bytes(c.Bytes), n, 2*(n-1),
 		bytes(laps[0].sent[0].Bytes))
-	shown := min(n, mostRing)
-	for _, l := range laps[:shown] {
-		s.lane(l.from)
+	first := 0
+	if n > mostRing {
+		first = min(max(0, slowestLap(laps)-mostRing/2), n-mostRing)
+		s.Notes = append(s.Notes, fmt.Sprintf("Ranks %d to %d of %d, around the slowest transfer.", first+1,
+			first+mostRing, n))
 	}
-	for round := range 2 * (n - 1) {
-		for i, l := range laps[:shown] {
-			to, m := l.to, l.sent[round]
-			if n > shown && i == shown-1 {
-				to = "next rank"
-			}
+	for i := first; i < min(n, first+mostRing); i++ {
+		s.lane(laps[i].from)
+		done := int64(0)
+		for round, m := range laps[i].sent {
 			chunk, sum := ((i-round)%n+n)%n, fmt.Sprintf("sum of %d of %d", round+1, n)
 			if gather := round - (n - 1); gather >= 0 {
 				chunk, sum = ((i+1-gather)%n+n)%n, "whole sum"
 			} else if round == 0 {
 				sum = "its own"
 			}
-			s.add(m.Posted, m.Done, l.from, to, Data, fmt.Sprintf("chunk %s, %s", letter(chunk), sum),
-				fmt.Sprintf("round %d, %s", round+1, bytes(m.Bytes)))
+			s.Steps = append(s.Steps, Step{At: m.Posted, Begin: max(m.Posted, done), Until: m.Done,
+				From: s.lane(m.From), Kind: Data, Group: chunk, Label: fmt.Sprintf("chunk %s, %s", letter(chunk), sum),
+				Detail: fmt.Sprintf("round %d, %s", round+1, bytes(m.Bytes))})
+			done = m.Done
 		}
 	}
-	if n > shown {
-		s.Notes = append(s.Notes, fmt.Sprintf("The first %d of %d ranks.", shown, n))
+	for i := range s.Steps { // lanes of senders first
+		s.Steps[i].To = s.lane(laps[first+s.Steps[i].From].to)
 	}
+	slices.SortStableFunc(s.Steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	s.slowest()
 	return nil
+}
+
+// slowestLap returns the lap with the longest transfer.
+func slowestLap(laps []lap) (at int) {
+	most := int64(-1)
+	for i, l := range laps {
+		for _, m := range l.sent {
+			if took := m.Done - m.Posted; took > most {
+				at, most = i, took
+			}
+		}
+	}
+	return at
+}
+
+// slowest finds the step that takes longest, and notes it: none if all take the same within 1 %.
+func (s *Sequence) slowest() {
+	took := func(x Step) int64 { return x.Until - x.At }
+	top := slices.MaxFunc(s.Steps, func(a, b Step) int { return cmp.Compare(took(a), took(b)) })
+	low := slices.MinFunc(s.Steps, func(a, b Step) int { return cmp.Compare(took(a), took(b)) })
+	if 100*took(low) >= 99*took(top) {
+		return
+	}
+	s.Slowest = slices.Index(s.Steps, top)
+	note := fmt.Sprintf("Slowest: %s, %s, %s → %s, %s", top.Label, top.Detail, s.Lanes[top.From], s.Lanes[top.To],
+		dur(took(top)))
+	if top.blocked() {
+		note += fmt.Sprintf(", %s of it blocked on the previous chunk", dur(top.Begin-top.At))
+	}
+	s.Notes = append(s.Notes, note+".")
 }
 
 // letter names a chunk: A to Z, then A1 and so on.

@@ -29,14 +29,19 @@ const (
 // Step leads from one lane to another, or happens at one.
 type Step struct {
 	At     int64  `json:"at_ps"`
+	Begin  int64  `json:"begin_ps"` // of a bar: end of the lane's previous one, if At is earlier
 	Until  int64  `json:"until_ps"` // equal: without duration
 	From   int    `json:"from"`     // a lane
 	To     int    `json:"to"`
 	Kind   Kind   `json:"kind"`
 	Label  string `json:"label"`
 	Detail string `json:"detail"`
-	When   string `json:"when"` // time as printed
+	When   string `json:"when"`  // time as printed
+	Group  int    `json:"group"` // of a bar: chunk, which determines the colour
 }
+
+// blocked reports whether a bar waits for its lane's previous one for more than 1 % of its time.
+func (x *Step) blocked() bool { return 100*(x.Begin-x.At) > x.Until-x.At }
 
 // Sequence is a diagram.
 type Sequence struct {
@@ -47,6 +52,8 @@ type Sequence struct {
 	Steps    []Step   `json:"steps"`
 	Notes    []string `json:"notes"`    // further remarks
 	Timeless bool     `json:"timeless"` // steps have an order and no times
+	Chart    bool     `json:"chart"`    // steps are bars on a time axis, in rows of their senders
+	Slowest  int      `json:"slowest"`  // step of a chart that takes longest; -1: none
 	QP       int32    `json:"qp"`       // queue pair of these packets; -1: of several or none
 	Port     int32    `json:"port"`     // port that marks them; -1: none
 }
@@ -144,7 +151,7 @@ func (r *Run) Of(name string) (*Sequence, error) {
 		return nil, fmt.Errorf("%s: %s are not simulated at flow fidelity; simulate the run with --set fidelity=packet",
 			name, k.needs)
 	}
-	s := &Sequence{Name: name, Shows: kinds[i].shows, QP: -1, Port: -1}
+	s := &Sequence{Name: name, Shows: kinds[i].shows, QP: -1, Port: -1, Slowest: -1}
 	if err := kinds[i].make(r, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -65,6 +65,42 @@ func TestChunksAddUp(t *testing.T) {
 	})
 }
 
+// TestRingInTime checks that transfers are in order of time, that a transfer behind its rank's previous one begins with
+// its end, and that the slowest one is the longest.
+func TestRingInTime(t *testing.T) {
+	c := result.CollectiveRow{Ranks: 3, Bytes: 3000, End: 9000}
+	var flows []result.FlowRow
+	at := []int64{0, 0, 0}
+	for range 4 {
+		for i, took := range []int64{100, 400, 100} { // rank 1 posts before its previous transfer is complete
+			flows = append(flows, result.FlowRow{From: fmt.Sprint("gpu-", i), To: fmt.Sprint("gpu-", (i+1)%3),
+				Bytes: 1000, Posted: at[i], Done: at[i] + took})
+			at[i] += 300
+		}
+	}
+	flows[7].Done += 50
+	s := &Sequence{Slowest: -1}
+	if err := s.rounds(&c, lapsOf(&c, flows)); err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range s.Steps[1:] {
+		if x.At < s.Steps[i].At {
+			t.Errorf("step %d begins at %d, after one at %d", i+1, x.At, s.Steps[i].At)
+		}
+	}
+	x := s.Steps[s.Slowest]
+	if x.At != 600 || x.Begin != 700 || x.Until != 1050 || s.Lanes[x.From] != "gpu-1" || s.Lanes[x.To] != "gpu-2" {
+		t.Errorf("slowest %+v", x)
+	}
+	if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "450 ps, 100 ps of it blocked") {
+		t.Errorf("%q", s.Notes)
+	}
+	var svg stdbytes.Buffer
+	if err := s.SVG(&svg); err != nil || !strings.Contains(svg.String(), "gpu-1 → gpu-2") {
+		t.Errorf("%v: no row of the slowest rank", err)
+	}
+}
+
 // A ring with a missing or misdirected transfer is not shown.
 func TestNoRing(t *testing.T) {
 	c := result.CollectiveRow{Ranks: 2, End: 1e9}

@@ -3,13 +3,14 @@ package web
 import (
 	"cmp"
 	"net/url"
+	"slices"
 
 	"railyard/internal/report/sequence"
 )
 
 // Told is a sequence of the run, or the reason why there is none.
 type Told struct {
-	Names    []string           `json:"names"` // of all sequences
+	Names    []string           `json:"names"` // of all sequences, the ring only if it can be drawn or is asked for
 	Shows    []string           `json:"shows"`
 	Sequence *sequence.Sequence `json:"sequence"`
 	Why      string             `json:"why"`
@@ -18,8 +19,12 @@ type Told struct {
 // sequence makes a part of the run a sequence diagram.
 func (r *Directory) sequence(q url.Values) (t Told, err error) {
 	t.Names, t.Shows = sequence.Names()
-	if t.Sequence, err = r.Sequences().Of(cmp.Or(q.Get("name"), t.Names[0])); err != nil {
+	name, of := cmp.Or(q.Get("name"), t.Names[0]), r.Sequences()
+	if t.Sequence, err = of.Of(name); err != nil {
 		t.Why = err.Error()
+	}
+	if i := slices.Index(t.Names, "ring"); name != "ring" && !of.Rings() {
+		t.Names, t.Shows = slices.Delete(t.Names, i, i+1), slices.Delete(t.Shows, i, i+1)
 	}
 	return t, nil
 }
