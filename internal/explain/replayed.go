@@ -44,7 +44,8 @@ func (p *replay) lastIn(ops [2]int32) int32 {
 	}
 	last := int32(-1)
 	for i := ops[0]; i < ops[1]; i++ {
-		if end := p.stops(i); end != unit.Never && (last < 0 || end >= p.stops(last)) {
+		if end := p.stops(i); end != unit.Never && (last < 0 || end >= p.stops(last)) &&
+			!p.m.b.r.exec.Work.Background(i) {
 			last = i
 		}
 	}

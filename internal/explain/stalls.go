@@ -86,6 +86,39 @@ func (r *reading) late(s *result.Stall, last int32) {
 	}
 }
 
+// asynchronous sums up checkpoints that are written in the background.
+func (r *reading) asynchronous(s *result.Storage) {
+	for j := range r.exec.Work.Jobs {
+		p := &r.exec.Work.Jobs[j]
+		last, done := r.lastOf(p.Ops)
+		if !done || p.Training == nil || p.Training.Checkpoint == nil || p.Training.Checkpoint.Mode != workload.Async {
+			continue
+		}
+		wrote, until, began := unit.Time(0), r.exec.End[last], map[int32]unit.Time{} // by collective
+		for i := p.Ops[0]; i < p.Ops[1]; i++ {
+			if !r.exec.Work.Background(i) {
+				continue
+			}
+			c := r.dag.Ops[i].Coll
+			if at, known := began[c]; !known || r.exec.Start[i] < at {
+				began[c] = r.exec.Start[i]
+			}
+			until = max(until, r.exec.End[i])
+		}
+		for i := p.Ops[0]; i < p.Ops[1]; i++ {
+			if r.exec.Work.Background(i) {
+				wrote = max(wrote, r.exec.End[i]-began[r.dag.Ops[i].Coll])
+			}
+		}
+		if s.Write > int64(wrote) {
+			continue
+		}
+		steps := unit.Time(p.Training.StepsInRow())
+		s.Write, s.After = int64(wrote), int64(until-r.exec.End[last])
+		s.Every = int64((r.exec.End[last] - p.Start) / steps * unit.Time(p.Training.Checkpoint.Every))
+	}
+}
+
 // storage sums up what storage servers did.
 func (r *reading) storage() *result.Storage {
 	g := r.graph
@@ -116,5 +149,6 @@ func (r *reading) storage() *result.Storage {
 			s.Busy, s.Busiest = share, g.GPUName(g.Memory(i))
 		}
 	}
+	r.asynchronous(s)
 	return s
 }

@@ -89,13 +89,15 @@ func (r *reading) timelineOf(x times, ops [2]int32, last int32, start, end unit.
 // all are the operations of all jobs.
 func (r *reading) all() [2]int32 { return [2]int32{0, int32(len(r.dag.Ops))} }
 
-// lastOf is which of some operations ended last, -1 for none, and whether all have.
+// lastOf is which of some operations ended last, -1 for none, and whether all have. Operations in the background end
+// no step.
 func (r *reading) lastOf(ops [2]int32) (last int32, done bool) {
 	last, done = -1, true
 	for i := ops[0]; i < ops[1]; i++ {
 		switch end := r.exec.End[i]; {
 		case end == unit.Never:
 			done = false
+		case r.exec.Work.Background(i):
 		case last < 0 || end >= r.exec.End[last]:
 			last = i
 		}

@@ -301,6 +301,23 @@ func shownRows(all []result.Variant, per bool) (rows []metric, none []string) {
 	return rows, none
 }
 
+// stepRow names the row that variants are ranked by: "4 steps" if each has so many.
+func stepRow(all []group) string {
+	steps := 0
+	for _, g := range all {
+		for i := range g.Runs {
+			if n := g.Runs[i].Steps; n < 2 || steps > 0 && n != steps {
+				return completion.name
+			}
+			steps = g.Runs[i].Steps
+		}
+	}
+	if steps == 0 {
+		return completion.name
+	}
+	return unit.Plural(steps, completion.name)
+}
+
 // columns is the table of some groups, with the difference from the first one: in a column for two groups,
 // otherwise in a row below the step.
 func columns(some []group, rows []metric, all []group) *screen.Table {
@@ -327,7 +344,11 @@ func columns(some []group, rows []metric, all []group) *screen.Table {
 	}
 	for _, m := range rows {
 		middle := func(v *result.Variant) float64 { return mean(values(m, *v)) }
-		cells := row(m.name, func(v *result.Variant) string { return m.show(middle(v)) })
+		name := m.name
+		if name == completion.name {
+			name = stepRow(all)
+		}
+		cells := row(name, func(v *result.Variant) string { return m.show(middle(v)) })
 		if two {
 			cells = append(cells, unit.ShowChange(middle(&all[1].Variant), middle(&all[0].Variant)))
 		}

@@ -29,6 +29,9 @@ func storage(w io.Writer, s *result.Summary) {
 	}
 	fmt.Fprintln(w)
 	Wrap(w, "", line)
+	if x.Write > 0 {
+		Wrap(w, "", background(x))
+	}
 	all := slices.Clone(s.Stalls)
 	slices.SortStableFunc(all, func(a, b result.Stall) int { return int(b.Waited/1000 - a.Waited/1000) })
 	for _, l := range all[:min(len(all), maxStalls)] {
@@ -37,6 +40,18 @@ func storage(w io.Writer, s *result.Summary) {
 	if more := len(all) - maxStalls; more > 0 {
 		fmt.Fprintf(w, "  %s more in summary.json\n", unit.Plural(more, "stall"))
 	}
+}
+
+// background describes checkpoints that are written while training goes on.
+func background(x *result.Storage) string {
+	line := "Checkpoints: written in the background in " + dur(x.Write)
+	if x.After > 0 {
+		line += fmt.Sprintf(", the last one until %s after the last step, which does not count", dur(x.After))
+	}
+	if x.Write > x.Every {
+		line += fmt.Sprintf("; that is longer than the steps from one checkpoint to the next (%s), so later ones wait", dur(x.Every))
+	}
+	return line
 }
 
 // StallWords describes a stall: the rank, the awaited data, the duration, and its parts.

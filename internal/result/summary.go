@@ -310,6 +310,13 @@ type Storage struct {
 	Written int64   `json:"written_bytes"`
 	Busiest string  `json:"busiest"` // the server whose media were busy longest
 	Busy    float64 `json:"media_busy"`
+
+	// Of asynchronous checkpoints: the longest time from a rank's first byte to its last answer, the time of the steps
+	// from one checkpoint to the next, and how long after the last step the last one is written. Of several jobs, the
+	// one whose writes take longest.
+	Write int64 `json:"checkpoint_write_ps,omitempty"`
+	Every int64 `json:"checkpoint_interval_ps,omitempty"`
+	After int64 `json:"checkpoint_after_ps,omitempty"`
 }
 
 // Stall is a step's wait for storage servers, of the rank that waited longest.

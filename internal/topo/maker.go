@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/panel"
 	"railyard/unit"
@@ -159,9 +160,23 @@ func (m *Maker) Graph() (*Graph, error) {
 
 // KindRates returns the nominal rate of each link: that of most links between nodes of the same two groups, or roles
 // if nodes have no groups, if it is higher than the link's. Of two rates as frequent it is the lower one, since half
-// of the links are no exception, unless there is one link of each. Links faster than most have their own rate.
+// of the links are no exception, unless there is one link of each. Links faster than most have their own rate. NICs of
+// storage servers, and those for storage alone, are groups of their own.
 func (g *Graph) KindRates() []unit.Rate {
-	type kind struct{ a, b string }
+	type kind struct {
+		a, b string
+		of   int // NIC for storage alone, in a GPU server 1 and in a storage server 2
+	}
+	stored := map[*Link]int{}
+	if s := g.stores; s != nil {
+		for of, nics := range [][][]int{s.front, s.nics} {
+			for _, nic := range slices.Concat(nics...) {
+				for _, l := range g.NICs[nic].Links {
+					stored[&g.Links[l]] = 1 + of
+				}
+			}
+		}
+	}
 	of := func(l *Link) kind {
 		name := func(node int) string {
 			if g.Stands != nil {
@@ -170,7 +185,7 @@ func (g *Graph) KindRates() []unit.Rate {
 			return g.Nodes[node].Role.String()
 		}
 		a, b := name(l.A), name(l.B)
-		return kind{min(a, b), max(a, b)}
+		return kind{min(a, b), max(a, b), stored[l]}
 	}
 	type rated struct {
 		kind

@@ -158,3 +158,25 @@ func TestKindRates(t *testing.T) {
 		}
 	}
 }
+
+// NICs of storage servers, and those of GPU servers for storage alone, are kinds of their own.
+func TestKindRatesOfStorage(t *testing.T) {
+	for _, separate := range []bool{false, true} {
+		server := Server{GPUs: 2, NICs: 2, Ports: 1}
+		g, err := Build("rail", Params{Server: server, Hosts: 4, Segments: 1, Spines: 2,
+			Uplinks: 1, HostCable: Cable{Rate: 400 * unit.Gbps}, Fabric: Cable{Rate: 400 * unit.Gbps}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Storage{Servers: 2, NICs: 2, Cable: Cable{Rate: 200 * unit.Gbps}, Separate: separate, Front: 1,
+			Switches: 1}
+		if err := g.AddStorage(s); err != nil {
+			t.Fatal(err)
+		}
+		for l, rate := range g.KindRates() {
+			if rate != g.Links[l].Rate {
+				t.Errorf("separate %v: a link of %v, its kind %v", separate, g.Links[l].Rate, rate)
+			}
+		}
+	}
+}

@@ -64,6 +64,16 @@ func (m *Mix) find(i int32, end func(*Part) int32) int {
 	return at
 }
 
+// Background reports whether an operation writes an asynchronous checkpoint, for which only a later checkpoint waits.
+func (m *Mix) Background(op int32) bool {
+	o := &m.DAG.Ops[op]
+	if o.Class != Saving || o.Compute() {
+		return false
+	}
+	t := m.Jobs[m.Of(op)].Training
+	return t != nil && t.Checkpoint != nil && t.Checkpoint.Mode == Async
+}
+
 // Service returns the plan's service that an operation's transfer uses.
 func (m *Mix) Service(op int32) int {
 	j := &m.Jobs[m.Of(op)]

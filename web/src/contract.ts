@@ -228,6 +228,9 @@ export interface Storage {
   written_bytes: number;
   busiest: string;
   media_busy: number;
+  checkpoint_write_ps?: number;
+  checkpoint_interval_ps?: number;
+  checkpoint_after_ps?: number;
 }
 
 export interface Stall {
