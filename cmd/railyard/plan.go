@@ -130,6 +130,7 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 			return in, err
 		}
 		in.Params, in.Active = float64(m.Params()), float64(m.ActiveParams())
+		in.Embedding = float64(m.InputEmbedding())
 	case c.Params != "":
 		if in.Params, err = amount("params", c.Params); err != nil {
 			return in, err

@@ -17,6 +17,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
@@ -141,12 +142,25 @@ func Read(files ...File) (*Set, error) {
 	return set, nil
 }
 
+// nameless stands for the command of nccl-tests in a file that has none.
+const nameless = "a collective that nothing names"
+
+// unnamed says how to name the collective of a file that has rows of a nameless one; "" for other files.
+func (s *Set) unnamed(file string) string {
+	if slices.ContainsFunc(s.Report.Left, func(c tally.Count) bool {
+		return c.File == file && strings.HasSuffix(c.What, nameless)
+	}) {
+		return "; name the collective: keep the line of the command in the file, or name the file all_reduce_perf.txt"
+	}
+	return ""
+}
+
 // nothing returns the error for a file without usable measurements.
 func (s *Set) nothing(file string) error {
 	for _, c := range s.Report.Left {
 		if c.File == file {
 			return &field.Error{File: file,
-				Msg: "has no measurement that can be used; left out: " + c.Words()}
+				Msg: "has no measurement that can be used; left out: " + c.Words() + s.unnamed(file)}
 		}
 	}
 	return &field.Error{File: file, Msg: "contains no measurement; accepted: text or JSON output of nccl-tests or perftest, the JSON of NCCL's Inspector"}

@@ -285,7 +285,7 @@ func (t *ncclTests) finish() {
 	switch {
 	case len(rows) == 0:
 	case !ok:
-		name := "a collective that nothing names"
+		name := nameless
 		if t.command != "" {
 			name = t.command
 		}

@@ -170,6 +170,15 @@ func (c *Config) ActiveParams() int64 {
 	return c.Params() - c.sparse*(c.Experts-c.TopK)*c.oneExpert()
 }
 
+// InputEmbedding returns the parameters of the embedding of tokens alone, of which each token reads one row; 0 if the
+// output projection has the same.
+func (c *Config) InputEmbedding() int64 {
+	if c.Tied {
+		return 0
+	}
+	return c.Vocab * c.Hidden
+}
+
 // mean is the share of layers that have a part.
 func (c *Config) mean(of int64) float64 { return float64(of) / float64(c.Layers) }
 

@@ -25,7 +25,8 @@ const (
 // Size is a sizing: the number of GPUs for a training, or its time on given ones.
 type Size struct {
 	Params      float64 `json:"parameters"`
-	Active      float64 `json:"active_parameters"` // parameters that a token uses: not all of a model of experts
+	Active      float64 `json:"active_parameters"`                    // parameters that a token uses: not all experts
+	Embedding   float64 `json:"input_embedding_parameters,omitempty"` // of these; some publishers omit them
 	Tokens      float64 `json:"tokens"`
 	Rule        string  `json:"rule"` // source of FLOPs
 	FLOPs       float64 `json:"flops"`
@@ -45,6 +46,7 @@ type Size struct {
 type SizeInput struct {
 	Params, Tokens float64
 	Active         float64 // parameters that a token meets; 0: all
+	Embedding      float64 // of these, parameters of the input embedding alone, which some publishers omit; 0: unknown
 	FLOPs          float64 // floating-point operations of the whole training, if known; else PerToken
 	PerToken       float64 // operations per parameter and token
 	GPU            model.GPU
@@ -103,8 +105,8 @@ func MixPeak(g model.GPU, mix []Share) (float64, error) {
 
 // Solve computes a sizing.
 func (in SizeInput) Solve() (*Size, error) {
-	s := &Size{Params: in.Params, Active: in.Active, Tokens: in.Tokens, GPU: in.GPU.Name, Peak: in.Peak,
-		Utilisation: in.Utilisation, FLOPs: in.FLOPs, Rule: "given"}
+	s := &Size{Params: in.Params, Active: in.Active, Embedding: in.Embedding, Tokens: in.Tokens, GPU: in.GPU.Name,
+		Peak: in.Peak, Utilisation: in.Utilisation, FLOPs: in.FLOPs, Rule: "given"}
 	switch {
 	case in.FLOPs == 0 && (!(in.Params > 0) || !(in.Tokens > 0)):
 		return nil, field.New("", "parameters and tokens must be positive, found %g and %g",

@@ -26,6 +26,10 @@ func Size(w io.Writer, s *planner.Size, g *model.GPU) {
 		active := ""
 		if s.Active < s.Params {
 			active = fmt.Sprintf(" (%s active)", unit.ShowAmount(s.Active))
+			if s.Embedding > 0 {
+				active = fmt.Sprintf(" (%s active, %s without the input embedding)", unit.ShowAmount(s.Active),
+					unit.ShowAmount(s.Active-s.Embedding))
+			}
 		}
 		line("Model", fmt.Sprintf("%s parameters%s, %s tokens", unit.ShowAmount(s.Params), active, unit.ShowAmount(s.Tokens)))
 	}
