@@ -6,6 +6,9 @@ var collision = Cause{ID: Collision, Key: "hash_collision", Name: "ECMP hash col
 	Advice:  "add paths, or place ranks so that fewer flows share a link",
 	Without: func(f *Facts) Change { return unmet(f, sprays(f)) },
 	Remedies: func(f *Facts) (all []Change) {
+		if f.SameSeed {
+			all = append(all, Change{Says: "a hash seed per switch", Set: []string{"switch.hash_seed=per-switch"}})
+		}
 		if c := sprays(f); c.IsPossible() && f.LB != "spray" {
 			all = append(all, c)
 		}

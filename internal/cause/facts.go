@@ -15,6 +15,8 @@ type Facts struct {
 	Delays     bool    // targets or windows of that control follow round-trip times
 	Credits    bool    // receivers grant credit
 	LB         string  // path choice: ecmp, flowlet, spray, …
+	SameSeed   bool    // all switches hash with one seed
+	Timeout    int     // RC: exponent of the local ACK timeout; 0: others, or never
 	Recovery   string  // go-back-n, selective; RC only
 	Overtakes  bool    // packets of a flow may overtake one another
 	NakAfter   int     // selective: packets after a gap before it counts as loss
@@ -49,6 +51,7 @@ type Facts struct {
 	SlowPCIe   bool      // whether some server's PCIe limits its NICs, whichever key sets it
 	BitErrors  bool      // a link has a bit error rate
 	Events     bool      // links, switches, NICs fail or change rate
+	Circuits   bool      // circuits of an OCS move, and nothing fails
 	Noticed    unit.Time // when routes first change for a failure, where hashing gives each connection a path; 0: none
 	Unmet      bool      // what failed changed no connection's path and lost no packet
 	Storms     bool      // a NIC pauses continuously
@@ -75,6 +78,7 @@ type Lost struct {
 	BitErrors int64 // corrupted on links
 	Down      int64 // sent into links that are down, or without a route
 	Full      int64 // dropped by full queues, WRED or trimmed
+	Timeouts  int64 // local ACK timeouts
 }
 
 // Change is the difference of a run from another one: settings of the scenario, and edits of the resolved plan.

@@ -3,12 +3,20 @@ package cause
 var failedCapacity = Cause{ID: FailedCapacity, Key: "failed_capacity", Name: "failed capacity",
 	About: "links that are down leave less capacity to those that carry their traffic",
 	Color: "#7d1d1d", Loss: true, Trigger: true,
-	Without: func(*Facts) Change {
+	Without: func(f *Facts) Change {
+		if f.Circuits {
+			return Change{Impossible: "circuits move by the schedule of their OCS"}
+		}
 		c := edit("no failure", NoFailures)
 		c.Also = []ID{Retransmission}
 		return c
 	},
-	Remedies: func(*Facts) []Change { return []Change{edit("repair what failed", NoFailures)} }}
+	Remedies: func(f *Facts) []Change {
+		if f.Circuits {
+			return nil
+		}
+		return []Change{edit("repair what failed", NoFailures)}
+	}}
 
 // unmet removes failures that the run did not meet from a run without a cause, in which packets take other paths.
 func unmet(f *Facts, c Change) Change {

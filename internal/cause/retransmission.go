@@ -1,5 +1,15 @@
 package cause
 
+import (
+	"fmt"
+
+	"railyard/unit"
+)
+
+// shortTimeout is the exponent of the local ACK timeout that remedies name: 4.2 ms, far above round trips within a
+// building (IBTA 9.7.6.1.3: 4.096 us x 2^n).
+const shortTimeout = 10
+
 var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retransmission",
 	About: "lost packets are detected and retransmitted",
 	Color: "#7b4a22", Loss: true, Trigger: false,
@@ -26,7 +36,12 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 			all = append(all, Change{Says: "NAK at the first gap", Needs: "paths on which packets stay in order",
 				Set: []string{early}})
 		}
-		if f.Lost.Down > 0 {
+		if f.Lost.Timeouts > 0 && f.Timeout > shortTimeout {
+			all = append(all, Change{Says: fmt.Sprintf("a local ACK timeout of %v (NCCL_IB_TIMEOUT=%d)",
+				4096*unit.Nanosecond<<shortTimeout, shortTimeout),
+				Set: []string{fmt.Sprintf("transport.timeout=%d", shortTimeout)}})
+		}
+		if f.Lost.Down > 0 && !f.Circuits {
 			all = append(all, edit("repair what failed", NoFailures))
 		}
 		if f.bitErrors() {
@@ -50,11 +65,14 @@ func noLoss(f *Facts) (c Change) {
 		}
 		c.Says, c.Edits, c.Also = c.Says+says, append(c.Edits, e), append(c.Also, also...)
 	}
-	if f.Lost.Down > 0 || !f.Lost.Known && f.Events {
+	if !f.Circuits && (f.Lost.Down > 0 || !f.Lost.Known && f.Events) {
 		and("no failure", NoFailures, FailedCapacity)
 	}
 	if f.full() {
 		and("buffers without limit", NoLimits, Trimmed, Pause)
+	}
+	if c.Says == "" && f.Lost.Down > 0 {
+		return Change{Impossible: "packets are lost in circuits that move"}
 	}
 	if c.Says == "" {
 		return Change{Impossible: "no packet was lost"}

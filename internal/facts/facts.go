@@ -51,6 +51,10 @@ func Of(p *scenario.Plan) *cause.Facts {
 	if s.Carried == nil && p.RC.Recovery == rc.Selective {
 		f.Recovery, f.Flight, f.Named = "selective", p.RC.Window, p.RC.Named
 	}
+	if s.Carried == nil {
+		f.Timeout = file.Transport.Timeout
+	}
+	f.SameSeed = p.Spec.SameSeed
 	f.MaxWindow, _ = s.Values["max_window"].(float64)
 	number := p.Spec.DSCP[s.DSCP]
 	queue := &p.Spec.Queues[number]
@@ -85,6 +89,8 @@ func Of(p *scenario.Plan) *cause.Facts {
 		tiers[tier] = max(tiers[tier], l.Propagation())
 	}
 	f.Noticed = noticed(p)
+	fails := func(e scenario.Event) bool { return e.UpDown != scenario.UpDown{} }
+	f.Circuits = len(p.Events)+len(p.Phases) > 0 && len(file.Failures) == 0 && !slices.ContainsFunc(file.Events, fails)
 	for i := range p.Events {
 		f.BitErrors = f.BitErrors || p.Events[i].BER > 0
 	}
@@ -154,7 +160,7 @@ func Count(f *cause.Facts, s *result.Summary) {
 	f.Inside = s.Packets == 0 && s.NetworkBytes == 0
 	CountPath(f, s)
 	f.Lost = cause.Lost{Known: true, BitErrors: s.DropsCorrupt, Down: s.DropsDown + s.DropsNoRoute,
-		Full: s.Drops - s.DropsCorrupt - s.DropsDown - s.DropsNoRoute - s.DropsStorm + s.Trims}
+		Timeouts: s.Timeouts, Full: s.Drops - s.DropsCorrupt - s.DropsDown - s.DropsNoRoute - s.DropsStorm + s.Trims}
 	f.Unmet = f.Noticed > 0 && s.Packets > 0 && f.Lost.Down == 0 &&
 		(len(s.Moves) > 0 || int64(f.Noticed) > s.StepTime) &&
 		!slices.ContainsFunc(s.Moves, func(m result.Move) bool { return m.Moved > 0 })

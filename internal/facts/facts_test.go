@@ -258,3 +258,34 @@ func TestLimitOfAdvice(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingsAsRemedies checks remedies that a run's own settings decide: a shorter ACK timeout after timeouts, a seed
+// per switch where all hash alike, and none that repairs circuits which only move.
+func TestSettingsAsRemedies(t *testing.T) {
+	has := func(id cause.ID, f *cause.Facts, says string) bool {
+		return slices.ContainsFunc(id.Get().Remedies(f), func(c cause.Change) bool {
+			return strings.Contains(c.Says+" "+strings.Join(c.Set, " "), says)
+		})
+	}
+	for sets, want := range map[string][2]bool{
+		"": {true, false}, "transport.timeout=8": {false, false}, "switch.hash_seed=same": {true, true},
+		"transport=mrc": {false, false},
+	} {
+		f := Of(planOf(t, rails, strings.Fields(sets)...))
+		if has(cause.Retransmission, f, "transport.timeout=") {
+			t.Errorf("%q: a shorter timeout without a timeout", sets)
+		}
+		f.Lost = cause.Lost{Known: true, Down: 5, Timeouts: 1}
+		got := [2]bool{has(cause.Retransmission, f, "transport.timeout=10"),
+			has(cause.Collision, f, "switch.hash_seed=per-switch")}
+		if got != want {
+			t.Errorf("%q: timeout, seed %v, want %v", sets, got, want)
+		}
+		f.Circuits = true
+		for _, id := range []cause.ID{cause.FailedCapacity, cause.Retransmission} {
+			if c := id.Get().Without(f); c.IsPossible() || has(id, f, "repair") {
+				t.Errorf("%q, %s: circuits that move are repaired", sets, id.Get().Name)
+			}
+		}
+	}
+}
