@@ -1033,6 +1033,7 @@ export interface Ranks {
   names: string[];
   spans: [number, number, number, number, number][];
   ranks: number;
+  page: number[];
   left_out: number;
   shorter_ps: number;
   paused: [number, number][];

@@ -18,6 +18,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
   const tierHeight = rows.length * rowHeight + (flows ? 0 : shareHeight) + gap;
   const { box, width } = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
+  const card = useRef<HTMLDivElement>(null);
   const place = usePlace();
   const left = width < 500 ? 112 : 176;
   const w = Math.max(60, width - left);
@@ -58,7 +59,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
       g.fillStyle = ink("--line");
       if (!flows) g.fillRect(left, base, w, 1);
       g.fillStyle = ink("--share");
-      for (let k = 0; k < cols; k++) {
+      for (let k = 0; k < cols && !flows; k++) {
         const h = (t.above[k] / top) * (shareHeight - 6);
         if (h > 0) g.fillRect(left + (k * w) / cols, base - Math.max(1, h), w / cols + 0.3, Math.max(1, h));
       }
@@ -119,6 +120,24 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
     const share = Math.max(0, Math.min(1, (e.clientX - r.left - left) / w));
     return Math.round(data.from_ps + share * (data.to_ps - data.from_ps));
   };
+  /** hover shows the figures of a tier at a time, beside the pointer. */
+  const hover = (e?: PointerEvent) => {
+    const el = card.current;
+    if (!el) return;
+    const r = canvas.current!.getBoundingClientRect();
+    const n = e ? Math.floor((e.clientY - r.top) / tierHeight) : -1;
+    const t = e ? data.from_ps + ((e.clientX - r.left - left) / w) * (data.to_ps - data.from_ps) : -1;
+    const k = Math.floor((t - data.from_ps) / data.width_ps);
+    const tier = data.tiers[n];
+    el.hidden = !e || t < data.from_ps || k < 0 || k >= data.flows.length || (!tier && n !== data.tiers.length);
+    if (el.hidden || !e) return;
+    const show = (i: number) => (metric === "util" ? f.percent(tier.load[i][k]) : f.bytes(tier.queue_bytes[i][k]));
+    el.textContent = tier
+      ? [`${tier.name}, ${f.time(t)}`, rows.map((q, i) => `${q} ${show(i)}`).join(" · "), ...(flows || tier.wred_min_bytes === 0 ? [] : [`${f.percent(tier.above[k])} of ${f.plural(tier.ports, "port")} ≥ ${f.bytes(tier.wred_min_bytes)}`])].join("\n")
+      : `${f.plural(data.flows[k], "message")} under way, ${f.time(t)}`;
+    el.style.left = `${Math.max(4, Math.min(e.clientX + 12, innerWidth - 330))}px`;
+    el.style.top = `${e.clientY + 16}px`;
+  };
   const column = at === undefined ? -1 : Math.floor((at - data.from_ps) / data.width_ps);
   const inside = column >= 0 && column < (data.tiers[0]?.above.length ?? 0);
   return (
@@ -134,10 +153,12 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
             canvas.current!.setPointerCapture(e.pointerId);
           }}
           onPointerMove={(e) => {
-            if (drag.current === undefined) return;
+            if (drag.current === undefined) return hover(e);
+            hover();
             const t = timeAt(e);
             choose([Math.min(drag.current, t), Math.max(drag.current, t)]);
           }}
+          onPointerLeave={() => hover()}
           onPointerUp={(e) => {
             const t = timeAt(e);
             const [a, b] = [Math.min(drag.current ?? t, t), Math.max(drag.current ?? t, t)];
@@ -147,6 +168,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
             else set({ at: t });
           }}
         />
+        <div class="hovercard" ref={card} hidden data-testid="hover" />
         {inside && <i class="cursor" style={{ transform: `translateX(${x(at!)}px)`, height: `${height - 18}px` }} />}
         {part && (
           <i
@@ -157,7 +179,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
       </div>
       <div class="bar">
         <input
-          class="scrub"
+          class="scrub quiet"
           type="range"
           min={data.from_ps}
           max={data.to_ps}
@@ -183,7 +205,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
                     : `p99 ${f.bytes(t.queue_bytes[2][column])}, max ${f.bytes(t.queue_bytes[3][column])}`),
               )
               .join("; ")
-          : "Click for the figures of a time; drag to choose a window for all views."}
+          : "Hover for figures, click to set the time of all views; drag to choose a window for all views."}
       </p>
     </div>
   );
@@ -237,13 +259,11 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
       </div>
       <div class="split">
         <div>
-          <Matrix data={data} metric={metric} at={at} flows={flows} />
+          <Matrix data={data} metric={metric} at={at} flows={flows || metric === "util"} />
           <p class="note">
             A row is a quantile over all ports of a tier, idle ones too, in a column of {f.time(data.width_ps)}.{" "}
-            {flows
-              ? "The load of flows is shown."
-              : "Red: share of ports above WRED min, all tiers to one scale."}{" "}
-            {!flows && data.sample_ps > 0 && `Queues are the longest of a sample, of ${f.time(data.sample_ps)} or longer.`}
+            {flows ? "The load of flows is shown." : metric === "queue" && "Red: share of ports above WRED min, all tiers to one scale."}{" "}
+            {metric === "queue" && data.sample_ps > 0 && `Queues are the longest of a sample, of ${f.time(data.sample_ps)} or longer.`}
           </p>
         </div>
         <aside>
@@ -452,7 +472,7 @@ function Groups({ data }: { data: Figures }) {
   return (
     <div data-testid="groups">
       <h2>Ports above WRED min, by pod</h2>
-      <p class="note">Share of the pod's ports in a tier; scale 0 to {f.percent(most)}</p>
+      <p class="note">Share of the pod's ports in a tier, those of cores to it too; scale 0 to {f.percent(most)}</p>
       <table class="heat">
         <thead>
           <tr>
@@ -471,10 +491,9 @@ function Groups({ data }: { data: Figures }) {
                   <td />
                 ) : (
                   <td
-                    title={f.percent(g.above[t])}
-                    style={{ background: ramp[Math.round((255 * g.above[t]) / most)] }}
+                    style={{ background: ramp[Math.round((127 * g.above[t]) / most)] }} // half of the ramp: words are legible on it
                   >
-                    <span class="hidden">{f.percent(g.above[t])}</span>
+                    {f.percent(g.above[t])}
                   </td>
                 ),
               )}

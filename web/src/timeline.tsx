@@ -145,10 +145,14 @@ export function TimeLine({ info }: { info: Info }) {
   // A rank that a picture leads to is shown with those of its page.
   const asked = Number(place.args.get("rank") ?? 0);
   const sought = place.args.has("rank");
+  const names = useMemo(() => gpuNames(info), [info]);
+  // Where hosts do not fold, the ranks that end last come first.
+  const alone = useMemo(() => names.length > shownRanks && !standalone() && hostsOf(names, 0, Math.min(names.length, shownRanks)).length === 0, [names]);
+  const byEnd = alone && !sought && place.args.get("order") !== "rank";
   const first = Number(place.args.get("first") ?? asked - (asked % shownRanks));
   const what = standalone()
     ? "ranks"
-    : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}`;
+    : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}${byEnd ? "&order=end" : ""}`;
   const spans = useData(waiting ? null : () => view<Ranks>(info.name, what), [info.name, what, waiting]);
   const way = standalone() ? "critical" : `critical?from=${Math.floor(from)}&to=${Math.ceil(to)}`;
   const path = useData(waiting ? null : () => view<Critical>(info.name, way), [info.name, way, waiting]);
@@ -160,7 +164,7 @@ export function TimeLine({ info }: { info: Info }) {
   if (spans.data) last.current = spans.data;
   const data = spans.data ?? last.current;
   const ranks = Math.min(shownRanks, Math.max(1, (data?.ranks ?? 1) - first));
-  const names = useMemo(() => gpuNames(info), [info]);
+  const page = useMemo(() => data?.page ?? [], [data?.page.join()]);
   const label = (rank: number) => names[rank] ?? `rank ${rank}`;
   const card = useRef<HTMLDivElement>(null);
   // The ranks that the path goes through longest, in this window.
@@ -168,9 +172,11 @@ export function TimeLine({ info }: { info: Info }) {
     const sums = new Map<number, number>();
     for (const p of path.data?.path ?? [])
       if (p.class !== "not started") sums.set(p.rank, (sums.get(p.rank) ?? 0) + p.end_ps - p.start_ps);
-    return [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, pinned).map(([r]) => r);
-  }, [path.data]);
-  const far = standalone() ? [] : pins.filter((r) => r < first || r >= first + ranks);
+    const most = [...sums].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, pinned).map(([r]) => r);
+    const last = answer?.ends?.rank; // beyond a page the rank that ends last is pinned too
+    return last !== undefined && names.length > shownRanks && !most.includes(last) ? [...most, last] : most;
+  }, [path.data, answer, names]);
+  const far = standalone() ? [] : pins.filter((r) => !page.includes(r));
   const extra = useData(
     far.length === 0
       ? null
@@ -183,7 +189,7 @@ export function TimeLine({ info }: { info: Info }) {
     [info.name, what, far.join()],
   );
   // Hosts with their ranks, where a page has more than fit: open are those asked for, else that of the first pinned rank.
-  const hosts = useMemo(() => hostsOf(names, first, ranks), [names, first, ranks]);
+  const hosts = useMemo(() => (byEnd ? [] : hostsOf(names, first, ranks)), [names, first, ranks, byEnd]);
   const asks = place.args.get("hosts");
   const isOpen = (h: Host) =>
     (sought && h.ranks.includes(asked)) ||
@@ -196,7 +202,7 @@ export function TimeLine({ info }: { info: Info }) {
   // A row is a rank, or a host as -1 - its index.
   const rows = [
     ...pins,
-    ...(hosts.length === 0 ? Array.from({ length: ranks }, (_, i) => first + i) : hosts.flatMap((h, i) => [-1 - i, ...(isOpen(h) ? h.ranks : [])])),
+    ...(hosts.length === 0 ? page : hosts.flatMap((h, i) => [-1 - i, ...(isOpen(h) ? h.ranks : [])])),
   ];
   /** rowOf is the row of a rank, also of one in a folded host. */
   const rowOf = (rank: number) => (rows.includes(rank) ? rows.indexOf(rank) : rows.indexOf(-1 - hosts.findIndex((h) => h.ranks.includes(rank))));
@@ -253,7 +259,7 @@ export function TimeLine({ info }: { info: Info }) {
     const i = Math.max(rows.lastIndexOf(asked), rowOf(asked));
     if (el?.parentElement && sought && data && i >= 0)
       el.parentElement.scrollTop = Math.max(0, el.offsetTop + yOf(i) - el.parentElement.clientHeight * 0.8);
-  }, [asked, sought, !data, pins.length]);
+  }, [asked, sought, !data, pins.length, page]);
 
   const happened = useMemo(() => happenings(info.summary), [info.summary]);
   const ends = answer?.ends;
@@ -565,12 +571,13 @@ export function TimeLine({ info }: { info: Info }) {
             <button aria-label="ranks before" disabled={first === 0} onClick={() => set({ first: Math.max(0, first - shownRanks), rank: undefined })}>
               ▲︎
             </button>{" "}
-            ranks {f.count(first)} to {f.count(first + ranks - 1)} of {f.count(data!.ranks)}{" "}
+            {byEnd ? `${f.count(first + 1)} to ${f.count(first + ranks)} of ${f.plural(data!.ranks, "rank")}, latest end first` : `ranks ${f.count(first)} to ${f.count(first + ranks - 1)} of ${f.count(data!.ranks)}`}{" "}
             <button aria-label="ranks after" disabled={first + ranks >= data!.ranks} onClick={() => set({ first: first + shownRanks, rank: undefined })}>
               ▼︎
             </button>
           </span>
         )}
+        {alone && <button onClick={() => set({ order: byEnd ? "rank" : undefined, rank: undefined, first: undefined })}>{byEnd ? "By number" : "Latest end first"}</button>}
         {hosts.length > 0 && <button onClick={() => set({ hosts: unfolded ? "none" : "all" })}>{unfolded ? "Fold hosts" : "Open hosts"}</button>}
         <span>
           {f.timeWithin(from, from, to)} to {f.timeWithin(to, from, to)}

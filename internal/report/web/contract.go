@@ -127,6 +127,7 @@ type Ranks struct {
 	Names   []string   `json:"names"`
 	Spans   [][5]int64 `json:"spans"` // rank, start, end, class and name as numbers of names
 	Ranks   int32      `json:"ranks"`
+	Page    []int32    `json:"page"` // those listed, in order
 	LeftOut int        `json:"left_out"`
 	Shorter int64      `json:"shorter_ps"` // omitted spans are at most this long
 	Paused  [][2]int64 `json:"paused"`     // when any port is paused

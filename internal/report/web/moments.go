@@ -182,14 +182,21 @@ func (r *Directory) rankSpans(q url.Values) (any, error) {
 		names = append(names, s)
 		return len(names) - 1
 	}
+	most := int32(-1)
+	for i := range rows {
+		most = max(most, rows[i].Rank)
+	}
+	page := pageOf(rows, most+1, int32(first), int32(n), q.Get("order") == "end")
 	near := (to - from) / 2000
 	spans := [][5]int64{} // rank, start, end, class, name
 	last := map[[2]int64]int{}
-	most := int32(-1)
+	shown := map[int32]bool{}
+	for _, rank := range page {
+		shown[rank] = true
+	}
 	for i := range rows {
 		x := &rows[i]
-		most = max(most, x.Rank)
-		if int64(x.Rank) < first || int64(x.Rank) >= first+n || x.Start >= to || x.End <= from {
+		if !shown[x.Rank] || x.Start >= to || x.End <= from {
 			continue
 		}
 		key := [2]int64{int64(x.Rank), int64(at(x.Name))}
@@ -210,11 +217,27 @@ func (r *Directory) rankSpans(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sent, err := r.sentSlices(from, to, first, min(n, int64(most+1)), near)
+	sent, err := r.sentSlices(from, to, near, page)
 	if err != nil {
 		return nil, err
 	}
-	return Ranks{from, to, names, spans, most + 1, len(left), shorter, paused, sent}, nil
+	return Ranks{from, to, names, spans, most + 1, page, len(left), shorter, paused, sent}, nil
+}
+
+// pageOf lists n of all ranks, from first on: by number, or those that end last first.
+func pageOf(rows []result.RankRow, all, first, n int32, byEnd bool) []int32 {
+	page, end := make([]int32, max(all, 0)), make([]int64, max(all, 0))
+	for i := range page {
+		page[i] = int32(i)
+	}
+	for i := range rows {
+		end[rows[i].Rank] = max(end[rows[i].Rank], rows[i].End)
+	}
+	if byEnd {
+		slices.SortStableFunc(page, func(a, b int32) int { return cmp.Compare(end[b], end[a]) })
+	}
+	first = min(first, all)
+	return page[max(0, first):max(0, min(first+n, all))]
 }
 
 func (r *Directory) sortedRanks() ([]result.RankRow, error) {

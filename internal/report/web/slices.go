@@ -9,14 +9,14 @@ import (
 
 // sentSlices lists when messages of some ranks were under way, as rank, start and end, by queue pair: from posting, or
 // from the end of the queue pair's previous message. Shorter ones than near are merged with their neighbour.
-func (r *Directory) sentSlices(from, to, first, n, near int64) ([][3]int64, error) {
+func (r *Directory) sentSlices(from, to, near int64, page []int32) ([][3]int64, error) {
 	rows, err := table[result.FlowRow](r, "flows")
 	if err != nil {
 		return nil, err
 	}
 	ranks := map[string]int64{}
-	for rank := first; rank < first+n; rank++ {
-		ranks[r.gpu(int32(rank))] = rank
+	for _, rank := range page {
+		ranks[r.gpu(rank)] = int64(rank)
 	}
 	list := []*result.FlowRow{}
 	for i := range rows {

@@ -281,7 +281,7 @@ func (r *Directory) culprits(held []float64, total float64) (out []Culprit, half
 	return out, half, nil
 }
 
-// groups sums ports by the location of their node, or by the pod in its name.
+// groups sums ports by the location of their node, or by the pod in its name; of a node without one, by its peer's.
 func (r *Directory) groups(of []int, tiers int, queue []float32, configs [][2]int64) (out []Group) {
 	at, index := map[string]int{}, map[string]int{}
 	for _, n := range r.Topology.Nodes {
@@ -306,6 +306,9 @@ func (r *Directory) groups(of []int, tiers int, queue []float32, configs [][2]in
 	count := make([][2]int, len(out)*tiers)
 	for p := range r.ports {
 		g, ok := at[r.ports[p].Node]
+		if !ok && r.ports[p].Role != "host" {
+			g, ok = at[r.ports[p].Peer]
+		}
 		if !ok {
 			continue
 		}
