@@ -210,7 +210,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
   const words: [[number, number], string][] = [];
   if (many.base && apart(many)) words.push([at(many.base), many.base.name + (equal.has(-1) ? "" : ", dominated")]);
   // Few points have names, those of the front first; points that coincide have one.
-  for (const i of shown.length <= 12 ? [...best, ...shown.filter((i) => !on.has(i))] : []) {
+  for (const i of shown.length <= 12 ? [...best.filter((i) => i >= 0), ...shown.filter((i) => !on.has(i))] : []) {
     const same = words.find(([p]) => near(p, at(many.points[i])));
     if (!same) words.push([at(many.points[i]), named(i)]);
     else if (on.has(i)) same[1] += `, ${named(i)}`;
