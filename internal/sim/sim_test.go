@@ -77,7 +77,7 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 			t.Fatalf("%s: bus bandwidth %.3g above line rate %.3g", c.Name, c.BusBest, c.Bound)
 		}
 	}
-	if sum := s.Compute + s.ExposedComm + s.Bubble + s.Waiting; sum != s.StepTime {
+	if sum := s.Compute + s.ExposedComm + s.Bubble + s.Waiting + s.Slow; sum != s.StepTime {
 		t.Fatalf("the parts add up to %d, the step took %d", sum, s.StepTime)
 	}
 	for _, c := range tab.Collectives {
