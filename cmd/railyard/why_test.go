@@ -119,7 +119,7 @@ func TestWhy(t *testing.T) {
 // that the busiest NIC's payload limits them. The page lists those of summary.json.
 func TestSavingsAgree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	if code, _, errs := call(t, "run", "../../scenarios/victim.yaml", "--out", dir); code != 0 {
+	if code, _, errs := call(t, "run", "../../scenarios/pfc-cascade.yaml", "--out", dir); code != 0 {
 		t.Fatal(errs)
 	}
 	s, err := result.ReadSummary(dir)
@@ -127,7 +127,7 @@ func TestSavingsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := s.Busiest
-	if n == nil || n.Time != 1_120_000_000 || n.Show() != "host-9/nic-1 receives 14 MB, which takes 1.12 ms at 100 Gbit/s" {
+	if n == nil || n.Time != 80_000_000 || n.Show() != "host-3/nic-1 receives 4 MB, which takes 80 µs at 400 Gbit/s" {
 		t.Fatalf("busiest NIC %+v", n)
 	}
 	_, out, _ := call(t, "why", dir, "--json")

@@ -36,10 +36,11 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 			all = append(all, Change{Says: "NAK at the first gap", Needs: "paths on which packets stay in order",
 				Set: []string{early}})
 		}
-		if f.Lost.Timeouts > 0 && f.Timeout > shortTimeout {
-			all = append(all, Change{Says: fmt.Sprintf("a local ACK timeout of %v (NCCL_IB_TIMEOUT=%d)",
-				4096*unit.Nanosecond<<shortTimeout, shortTimeout),
-				Set: []string{fmt.Sprintf("transport.timeout=%d", shortTimeout)}})
+		if f.Lost.Timeouts > 0 && f.Timeout > shortTimeout && !f.Far {
+			all = append(all, Change{Says: fmt.Sprintf("a local ACK timeout of %s (NCCL_IB_TIMEOUT=%d)",
+				(4096 * unit.Nanosecond << shortTimeout).Show(), shortTimeout),
+				Needs: "outages shorter than the retries: about 30 ms with 7",
+				Set:   []string{fmt.Sprintf("transport.timeout=%d", shortTimeout)}})
 		}
 		if f.Lost.Down > 0 && !f.Circuits {
 			all = append(all, edit("repair what failed", NoFailures))

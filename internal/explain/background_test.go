@@ -32,8 +32,12 @@ fidelity: flow
 		t.Errorf("%d ps with an asynchronous checkpoint, %d more than the copy of %d", last.StepTime, more, copying)
 	}
 	s := last.Storage
-	if abs(s.After-write) > write/50 || abs(s.Write-write) > write/50 || abs(s.Every-last.StepTime) > 1 {
-		t.Errorf("written in %d ps, until %d after the step, each %d; blocking %d", s.Write, s.After, s.Every, write)
+	if abs(s.After-write) > write/50 || abs(s.Write-write) > write/50 || s.Every != 0 || both.Storage.Every == 0 {
+		t.Errorf("written in %d ps, until %d after the step, each %d (of two %d); blocking %d", s.Write, s.After, s.Every,
+			both.Storage.Every, write)
+	}
+	if b := last.Busiest; b == nil || b.Time > last.StepTime {
+		t.Errorf("the busiest NIC of a step of %d ps: %+v", last.StepTime, b)
 	}
 	if last.Chain.Costs(cause.StorageMedia) > none.StepTime/100 || last.Chain.Total() != last.StepTime {
 		t.Errorf("%+v", last.Chain)

@@ -127,7 +127,7 @@ func (r *reading) busiestNIC() (most *result.BusiestNIC) {
 	least := int64(0)
 	payload := make([][2]unit.Bytes, len(of)) // sent, received
 	for i := range r.seen.Messages {
-		if m := &r.seen.Messages[i]; m.Done > 0 {
+		if m := &r.seen.Messages[i]; m.Done > 0 && !r.exec.Work.Background(m.Op) {
 			from, to := r.seen.peers(m.Conn)
 			payload[of[from]][0] += m.Bytes
 			payload[of[to]][1] += m.Bytes

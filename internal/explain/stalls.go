@@ -110,12 +110,14 @@ func (r *reading) asynchronous(s *result.Storage) {
 				wrote = max(wrote, r.exec.End[i]-began[r.dag.Ops[i].Coll])
 			}
 		}
-		if s.Write > int64(wrote) {
+		if int64(wrote) <= s.Write {
 			continue
 		}
 		steps := unit.Time(p.Training.StepsInRow())
 		s.Write, s.After = int64(wrote), int64(until-r.exec.End[last])
-		s.Every = int64((r.exec.End[last] - p.Start) / steps * unit.Time(p.Training.Checkpoint.Every))
+		if every := unit.Time(p.Training.Checkpoint.Every); steps >= 2*every {
+			s.Every = int64((r.exec.End[last] - p.Start) / steps * every)
+		}
 	}
 }
 

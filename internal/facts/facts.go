@@ -89,8 +89,10 @@ func Of(p *scenario.Plan) *cause.Facts {
 		tiers[tier] = max(tiers[tier], l.Propagation())
 	}
 	f.Noticed = noticed(p)
-	fails := func(e scenario.Event) bool { return e.UpDown != scenario.UpDown{} }
-	f.Circuits = len(p.Events)+len(p.Phases) > 0 && len(file.Failures) == 0 && !slices.ContainsFunc(file.Events, fails)
+	fails := func(e scenario.Event) bool {
+		return e.UpDown != scenario.UpDown{} || e.StuckMirrors != scenario.StuckMirrors{}
+	}
+	f.Circuits = len(p.Dark)+len(p.Phases) > 0 && len(file.Failures) == 0 && !slices.ContainsFunc(file.Events, fails)
 	for i := range p.Events {
 		f.BitErrors = f.BitErrors || p.Events[i].BER > 0
 	}

@@ -289,3 +289,25 @@ func TestSettingsAsRemedies(t *testing.T) {
 		}
 	}
 }
+
+// TestCircuits checks that runs whose circuits move fail in nothing, and that others do not move circuits.
+func TestCircuits(t *testing.T) {
+	const moves = `fabric:
+  kind: graph
+  graph:
+    hosts: [h1, h2]
+    switches: [{name: t1, tier: 1, role: leaf}, {name: t2, tier: 1, role: leaf}]
+    links: [{from: h1, to: t1}, {from: h2, to: t2}, {from: t1, to: ocs, count: 2}, {from: t2, to: ocs, count: 2}]
+    ocs: [{name: ocs, ports: 4, reconfigure: 10ms, circuits: [1-3], schedule: [{at: 1ms, circuits: [2-4]}]}]
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: h1/gpu-1, to: h2/gpu-1, bytes: 5MB}]}}
+`
+	for text, want := range map[string]bool{
+		rails: false, rails + "events: [{link: 'seg-1-rail-1:Eth1', at: 1us, rate_share: 0.5}]\n": false,
+		moves: true, moves + "failures: [{link: 'h1:nic1', at: 1us}]\n": false,
+	} {
+		if got := Of(planOf(t, text)).Circuits; got != want {
+			t.Errorf("%t, want %t: %s", got, want, text)
+		}
+	}
+}

@@ -79,7 +79,7 @@ func railPlanes(in FabricInput, d Design) Design {
 	if !x.build(&d) {
 		return d
 	}
-	if in.PerServer < 2 || x.groups < 2 {
+	if x.groups < 2 {
 		return refuse(d, "not needed: %s of %s need no spines within a rail", unit.Plural(in.Hosts(), "host"),
 			unit.Plural(in.PerServer, "NIC"))
 	}
@@ -119,8 +119,11 @@ func portPlanes(in FabricInput, d Design) Design {
 // railPortPlanes has a network of two tiers for each port of each NIC: planes by rail and by port.
 func railPortPlanes(in FabricInput, d Design) Design {
 	n := in.NICPorts
-	if n < 2 {
+	switch {
+	case n < 2:
 		return refuse(d, "needs NICs with two ports or more (--nic-ports)")
+	case in.PerServer < 2:
+		return refuse(d, "one rail: the same as port-planes")
 	}
 	x := planes{FabricInput: in, count: in.PerServer * n, rails: 1, port: in.NICRate / n}
 	if !x.build(&d) {
@@ -131,7 +134,7 @@ func railPortPlanes(in FabricInput, d Design) Design {
 			unit.Plural(in.PerServer, "NIC"))
 	}
 	x.fill(&d)
-	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a plane of its own, as each rail: one switch isolates no GPU; no links between rails: traffic between them uses NVLink first",
+	d.Note = fmt.Sprintf("%s of %dG a NIC, a plane for each rail and port: one switch isolates no GPU. No links between rails: their traffic uses NVLink first",
 		unit.Plural(n, "port"), x.port)
 	of := fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n)
 	d.Scenario = x.scenario(n, of, "rail: nic, plane: port", of, "[rail, plane]")

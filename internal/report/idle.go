@@ -48,9 +48,13 @@ func slowRanks(s *result.Step) string {
 	switch {
 	case len(all) == 0:
 		return cause.SlowRank.Get().Name
-	case all[0].Kind != "":
+	case slices.ContainsFunc(all, func(x result.SlowRank) bool { return x.Kind != "" }):
 		var kinds []string
 		for _, x := range slowKinds(s) {
+			if x.Kind == "" {
+				kinds = append(kinds, fmt.Sprint("rank ", x.Rank))
+				continue
+			}
 			kinds = append(kinds, fmt.Sprint(x.ranks, " ", x.Kind))
 		}
 		return "slower GPUs (" + strings.Join(kinds, ", ") + ")"

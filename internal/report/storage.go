@@ -48,7 +48,7 @@ func background(x *result.Storage) string {
 	if x.After > 0 {
 		line += fmt.Sprintf(", the last one until %s after the last step, which does not count", dur(x.After))
 	}
-	if x.Write > x.Every {
+	if x.Every > 0 && x.Write > x.Every {
 		line += fmt.Sprintf("; that is longer than the steps from one checkpoint to the next (%s), so later ones wait", dur(x.Every))
 	}
 	return line

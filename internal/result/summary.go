@@ -43,6 +43,14 @@ type Counter struct {
 	Count int64  `json:"count"`
 }
 
+// Recorded returns the time that tables and counters cover: the step, and behind it asynchronous checkpoints.
+func (s *Summary) Recorded() int64 {
+	if s.Storage == nil {
+		return s.StepTime
+	}
+	return s.StepTime + s.Storage.After
+}
+
 // Overhead returns the bytes that NICs sent beyond delivered payload, as a share of the payload.
 func (s *Summary) Overhead() float64 {
 	if s.NetworkBytes <= 0 || s.NICBytes <= 0 {

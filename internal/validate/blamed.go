@@ -126,6 +126,7 @@ func examine(number int, meant cause.ID, c *draw.Case, err error) (j Judged) {
 // judge simulates the scenario without the cause and compares the saving with the account.
 func (j *Judged) judge() {
 	s, base := j.scenario, j.base
+	defer func() { j.scenario, j.base, j.known = nil, nil, nil }() // the report keeps them of no scenario
 	if j.Reason != "" {
 		return
 	}

@@ -49,9 +49,9 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	}
 	known := facts.Of(p)
 	facts.Count(known, of)
-	most, causes := l.Hops, mostConfirmed
+	most, causes, tries := l.Hops, mostConfirmed, 0
 	if most > 0 && of.PacketHops > 0 { // half of the runs that the limit allows: the others are for remedies
-		causes = int(min(mostConfirmed, most/of.PacketHops/2))
+		causes = int(max(1, min(mostConfirmed, most/of.PacketHops/2)))
 	}
 	for _, id := range of.Chain.Ranked() {
 		worth := float64(max(of.Chain.Saves(id), of.Chain.Costs(id))) >= leastConfirmed*float64(of.StepTime)
@@ -59,12 +59,17 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 		if !worth || !without.IsPossible() || without.Doubt != "" {
 			continue
 		}
-		if len(of.Simulated) == causes || most > 0 && l.Hops < of.PacketHops {
+		if tries == causes || most > 0 && l.Hops < of.PacketHops {
 			break
 		}
-		o, err := Of(p).Run(&without, l)
+		tries++
+		one := l
+		if most > 0 && of.PacketHops > 0 {
+			one.Hops = min(l.Hops, 4*of.PacketHops)
+		}
+		o, err := Of(p).Run(&without, one)
 		if err != nil {
-			l.Hops -= of.PacketHops
+			l.Hops -= one.Hops
 			continue
 		}
 		l.Hops -= o.Summary.PacketHops

@@ -93,11 +93,12 @@ func tint(hex string) color.RGBA {
 // ports draws the queue of ports, or their load, over time. The title contains the number of queues above WRED min,
 // or the utilization of the busiest port.
 func ports(r *web.Directory, curves []web.Curve, queue bool) drawing {
-	s := strips{end: float64(r.Summary.StepTime), tint: blue, most: 1, means: true, show: unit.ShowShare}
+	end := r.Summary.Recorded()
+	s := strips{end: float64(end), tint: blue, most: 1, means: true, show: unit.ShowShare}
 	name, first := "utilisation", &curves[0]
 	s.title = fmt.Sprintf("%s carries %s of its line rate over %s", first.Name, unit.ShowShare(first.Mean),
-		unit.Time(r.Summary.StepTime).Show())
-	if from, to, share := first.Busy(r.Summary.StepTime); share >= 0 {
+		unit.Time(end).Show())
+	if from, to, share := first.Busy(end); share >= 0 {
 		s.title = fmt.Sprintf("%s carries %s of its line rate from %s to %s", first.Name, unit.ShowShare(share),
 			unit.Time(from).Show(), unit.Time(to).Show())
 	}

@@ -92,7 +92,7 @@ func limited(in *planner.FabricInput, d *planner.Design) string {
 	switch {
 	case d.Name == "rail-only":
 		return "none; no links between rails"
-	case d.Name == "rail-planes":
+	case d.Name == "rail-planes", d.Name == "rail-port-planes":
 		return within + "; no links between rails"
 	case d.Name == "rail-pods":
 		return "between pods"
@@ -115,7 +115,7 @@ func listed(w io.Writer, heading string, all []planner.Design, say func(*planner
 				fmt.Fprintln(w, heading)
 				heading = ""
 			}
-			report.Labelled(w, fmt.Sprintf("  %-13s  ", all[i].Name), words)
+			report.Labelled(w, fmt.Sprintf("  %-16s  ", all[i].Name), words)
 		}
 	}
 }

@@ -244,6 +244,7 @@ func (j *jobs) simulate(x *Simulation, trace *Trace, r *runner.Runner, run *fide
 	j.mu.Unlock()
 	r.Confirm = func(s *result.Summary) bool {
 		limits, small := whatif.Small(s)
+		limits.Watch = func(exec.Progress) bool { return !x.stopping.Load() }
 		return small && whatif.Confirm(plan, s, limits)
 	}
 	_, goErr, err := r.Go(func(p exec.Progress) bool {

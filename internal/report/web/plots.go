@@ -75,7 +75,7 @@ func (r *Directory) Hottest(n int, queue bool) ([]Curve, error) {
 	var out []Curve
 	for _, i := range order[:min(n, len(order))] {
 		at[int32(i)] = len(out)
-		out = append(out, Curve{Name: r.ports[i].Name, Mean: use(i) * 8e12 / float64(max(r.Summary.StepTime, 1))})
+		out = append(out, Curve{Name: r.ports[i].Name, Mean: use(i) * 8e12 / float64(r.span())})
 	}
 	for _, l := range links {
 		if k, ok := at[l.Port]; ok && l.Length > 0 {

@@ -48,7 +48,7 @@ func (a *Answer) delayed(r *Directory) error {
 	at := slices.IndexFunc(rows, func(m result.FlowRow) bool {
 		return m.From == s.Slowest.From && m.To == s.Slowest.To && m.Done-m.Posted == s.Slowest.Time && m.QP >= 0
 	})
-	if at < 0 || int(rows[at].QP) >= len(qps) {
+	if at < 0 || int(rows[at].QP) >= len(qps) || root.Port < 0 || int(root.Port) >= len(r.ports) {
 		return nil
 	}
 	host := func(name string) string { name, _, _ = strings.Cut(name, "/"); return name }

@@ -103,7 +103,7 @@ func number(q url.Values, key string, without, low, high int64) (int64, error) {
 }
 
 // span is the time of a run.
-func (r *Directory) span() int64 { return max(r.Summary.StepTime, 1) }
+func (r *Directory) span() int64 { return max(r.Summary.Recorded(), 1) }
 
 // window reads from and to.
 func (r *Directory) window(q url.Values) (from, to int64, err error) {

@@ -32,7 +32,7 @@ type Case struct {
 	Meant  cause.ID          // intended cause
 	Text   string            // YAML
 	Files  map[string]string // its files
-	Tries  int               // drawings before this one that no scenario can be, with the reasons
+	Tries  int               // number of its drawing; Refuse: why earlier ones were no scenarios
 	Refuse []string
 	seed   uint64
 }
