@@ -321,16 +321,40 @@ func (m *model) heat() {
 		}
 	}
 	m.shared, m.offered = make([]bool, len(at)), make([]float64, len(at))
-	full := make([]bool, len(at))
 	for s, from := range at {
 		m.shared[s], m.offered[s] = from.n > 1, bytesPer(from.rates)
-		full[s] = from.n > 1 && bytesPer(from.rates) > m.rate(int32(s), 0, without{})
 	}
 	m.hot = make([]bool, len(m.ways))
 	if m.b.r.plan.Default().CC.Name == "dcqcn" && m.marksFrom() > transient*r.seen.Rules.MTU {
 		return
 	}
+	demand := m.demand()
 	for c := range m.ways {
-		m.hot[c] = slices.ContainsFunc(m.ways[c].sets, func(s int32) bool { return full[s] })
+		m.hot[c] = slices.ContainsFunc(m.ways[c].sets, func(s int32) bool {
+			return m.shared[s] && demand[s] > 1.001*m.rate(s, 0, without{}) // sums of shares are not exact
+		})
 	}
+}
+
+// demand returns what senders ask of sets of ports, in bytes per picosecond: of a NIC the part of its rate that is the
+// set's part of its bytes.
+func (m *model) demand() map[int32]float64 {
+	r := m.b.r
+	sent, by := make([]float64, len(m.ways)), make([]float64, len(r.graph.NICs))
+	for x := range r.seen.Messages {
+		msg := &r.seen.Messages[x]
+		sent[msg.Conn] += float64(msg.Bytes)
+		by[r.seen.Conns[msg.Conn].From] += float64(msg.Bytes)
+	}
+	demand := map[int32]float64{}
+	for c := range m.ways {
+		src := r.seen.Conns[c].From
+		if by[src] == 0 {
+			continue
+		}
+		for _, s := range m.ways[c].sets {
+			demand[s] += bytesPer(r.nicRate(src)) * sent[c] / by[src]
+		}
+	}
+	return demand
 }

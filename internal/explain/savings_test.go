@@ -146,3 +146,17 @@ func TestReplayOfTheRun(t *testing.T) {
 		})
 	}
 }
+
+// TestSavingOfSprayedAllToAll checks what the account expects of an all-to-all without its ECMP hash collisions: as
+// much as a sprayed run saves. A non-blocking fabric has room for all bytes: DCQCN has nothing left to react to.
+func TestSavingOfSprayedAllToAll(t *testing.T) {
+	const text = "fabric: {kind: rail, hosts: 4, segments: 4, spines: 4, host_link: {rate: 400Gbps}}\n" +
+		"server: {gpus: 1, nics: 1}\nworkload: {traffic: {alltoall: {bytes: 16MB}}}\n"
+	r, s, _ := runAll(t, text)
+	without := cause.ID(cause.Collision).Get().Without(facts.Of(r.Plan))
+	_, other, _ := runAll(t, text, without.Set...)
+	saved, expected := s.StepTime-other.StepTime, s.Chain.Saving[cause.Collision]
+	if d := expected - saved; abs(d) > saved/50 || s.Chain.Reaction[cause.Collision] == 0 {
+		t.Errorf("%d expected, %d saved of %d ps; %+v", expected, saved, s.StepTime, s.Chain)
+	}
+}

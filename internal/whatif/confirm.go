@@ -19,7 +19,7 @@ import (
 const (
 	leastConfirmed = 0.02
 	mostConfirmed  = 3
-	mostRemedies   = 5
+	mostRemedies   = 8
 )
 
 // Limits of runs that the user did not request: the total packet-hops, some seconds of a core, and the messages of a

@@ -266,7 +266,7 @@ export function StepBar({ parts, causes, step, main, about }: Props) {
   );
 }
 
-const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Idle", transfers: "Ideal", above: "Above" };
+const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Idle", above: "Above" };
 
 const partColours: Record<string, string> = {
   compute: "--c-compute",
