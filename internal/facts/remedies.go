@@ -53,8 +53,11 @@ func (r *Remedy) Result(s *result.Summary) result.Remedy {
 	key := r.Of.Get().Key
 	x := result.Remedy{Cause: key, Expected: s.Chain.Saving[r.Of], Simulated: slices.Contains(s.Simulated, key),
 		Says: r.Says, Set: r.Set, Needs: r.Needs}
-	if r.Of == cause.Latency && len(r.Set) > 0 {
+	switch { // a run without latency is without more: no cable saves that
+	case r.Of == cause.Latency && len(r.Set) > 0:
 		x.Expected = min(x.Expected, s.StoredLatency)
+	case r.Of == cause.Latency:
+		x.Expected = min(x.Expected, s.Chain.Costs(cause.Latency))
 	}
 	if SavesNothing(s, r.Of) {
 		x.Cause, x.Expected, x.Simulated = result.OtherSetting, 0, false

@@ -197,7 +197,7 @@ function verdict(info: Info, a: Figures): string {
     return `${Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second)}\u00a0% of line rate, bound by ${c.bound_by}.`;
   const share = (ps: number) => `${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))})`;
   const [first] = a.losses ?? [];
-  if (a.idle && a.main && a.main !== first?.name) return `${f.begin(a.main)}.`;
+  if (a.idle && a.main && a.main !== first?.name) return `Main cause: ${a.main}.`;
   if (!first) return "No contention: the step computes, or sends at line rate.";
   const lost = [...a.losses, ...(a.minor ?? [])].reduce((n, x) => n + x.own_ps + x.reaction_ps, 0);
   if (!a.main && lost >= 0.02 * s.step_time_ps) return `${share(lost)} above line rate, and no cause whose removal alone saves time.`;

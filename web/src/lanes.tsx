@@ -88,7 +88,8 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   const drawn = all.filter((l) => some(l.values));
   // Runs of earlier versions count drops but do not say when.
   const untimed = info.summary.drops > 0 && !some(data.drops) && to - from >= info.summary.step_time_ps;
-  const none = all.filter((l) => l.values.length > 0 && !some(l.values) && !(untimed && l.name === "Drops")).map((l) => l.name.toLowerCase().replace(", longest", "").replace("above", "ports above").replace("ecn", "ECN").replace("wred", "WRED"));
+  const byNICs = info.summary.reorder_memory?.dropped_packets ?? 0;
+  const none = all.filter((l) => l.values.length > 0 && !some(l.values) && !((untimed || byNICs > 0) && l.name === "Drops")).map((l) => l.name.toLowerCase().replace(", longest", "").replace("above", "ports above").replace("ecn", "ECN").replace("wred", "WRED"));
   const flags = flagsOf(data, props.marks ?? []).filter((m) => m.at >= from && m.at <= to);
   const placed = rowsOf(flags, x, width);
   const head = 4 + 15 * (1 + Math.max(-1, ...placed.map((p) => p.row)));
@@ -197,6 +198,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
         {none.length > 0 && <span class="note">None in this window: {none.join(", ")}.</span>}
         {qps.length > 0 && !rated && <span class="note">This run records no rates of queue pairs.</span>}
         {untimed && <span class="note">{f.plural(info.summary.drops, "packet")} dropped; this run does not record when.</span>}
+        {byNICs > 0 && <span class="note">NICs dropped {f.plural(byNICs, "packet")} for want of reorder memory; this run does not record when.</span>}
         {toggle}
       </p>
       <DropMoments data={data} />
