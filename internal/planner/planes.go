@@ -76,19 +76,31 @@ func (x *planes) lengths() lengths {
 // "Insights into DeepSeek-V3", ISCA 2025, section 5.1).
 func railPlanes(in FabricInput, d Design) Design {
 	x := planes{FabricInput: in, count: in.PerServer, rails: 1, port: in.NICRate}
-	if !x.build(&d) {
+	if !x.byRail(&d) {
 		return d
 	}
-	if x.groups < 2 {
-		return refuse(d, "not needed: %s of %s need no spines within a rail", unit.Plural(in.Hosts(), "host"),
-			unit.Plural(in.PerServer, "NIC"))
-	}
-	x.fill(&d)
 	d.Tiers[0].Failure = x.down
 	d.Note = "no links between rails: traffic between them uses NVLink first"
-	d.Scenario = x.scenario(1, fmt.Sprintf("rail: %d", in.PerServer), "rail: nic",
-		fmt.Sprintf("rail: %d", in.PerServer), "rail")
+	of := fmt.Sprintf("rail: %d", in.PerServer)
+	d.Scenario = x.scenario(1, of, "rail: nic", of, "rail")
 	return d
+}
+
+// byRail counts a design whose rails are apart, and refuses those that need no spines within one.
+func (x *planes) byRail(d *Design) bool {
+	switch {
+	case !x.build(d):
+		return false
+	case x.PerServer < 2:
+		*d = refuse(*d, "servers have one NIC: there is one rail")
+		return false
+	case x.groups < 2:
+		*d = refuse(*d, "not needed: %s of %s need no spines within a rail", unit.Plural(x.Hosts(), "host"),
+			unit.Plural(x.PerServer, "NIC"))
+		return false
+	}
+	x.fill(d)
+	return true
 }
 
 // portPlanes has a network of rail switches and spines for each port of the NICs, which divide the NIC's rate. With
@@ -119,21 +131,13 @@ func portPlanes(in FabricInput, d Design) Design {
 // railPortPlanes has a network of two tiers for each port of each NIC: planes by rail and by port.
 func railPortPlanes(in FabricInput, d Design) Design {
 	n := in.NICPorts
-	switch {
-	case n < 2:
+	if n < 2 {
 		return refuse(d, "needs NICs with two ports or more (--nic-ports)")
-	case in.PerServer < 2:
-		return refuse(d, "one rail: the same as port-planes")
 	}
 	x := planes{FabricInput: in, count: in.PerServer * n, rails: 1, port: in.NICRate / n}
-	if !x.build(&d) {
+	if !x.byRail(&d) {
 		return d
 	}
-	if in.PerServer < 2 || x.groups < 2 {
-		return refuse(d, "not needed: %s of %s need no spines within a rail", unit.Plural(in.Hosts(), "host"),
-			unit.Plural(in.PerServer, "NIC"))
-	}
-	x.fill(&d)
 	d.Note = fmt.Sprintf("%s of %dG a NIC, a plane for each rail and port: one switch isolates no GPU. No links between rails: their traffic uses NVLink first",
 		unit.Plural(n, "port"), x.port)
 	of := fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n)

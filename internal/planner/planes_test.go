@@ -27,8 +27,12 @@ func TestRailPlanes(t *testing.T) {
 	if d := find(t, in, "rail-planes"); d.Fits() || !strings.Contains(d.Reason, "at most 16,384 GPUs") {
 		t.Errorf("%+v", d)
 	}
-	if d := find(t, input(t, 64, "64x400G", "64x400G", "1:1"), "rail-planes"); d.Fits() {
-		t.Errorf("%+v", d)
+	one := input(t, 2048, "64x400G", "64x400G", "1:1")
+	one.PerServer = 1 // no second rail
+	for _, in := range []FabricInput{one, input(t, 64, "64x400G", "64x400G", "1:1")} {
+		if d := find(t, in, "rail-planes"); d.Fits() || d.Reason == "" {
+			t.Errorf("%+v", d)
+		}
 	}
 }
 
