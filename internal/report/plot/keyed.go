@@ -32,15 +32,8 @@ func (t times) Ticks(low, high float64) (all []plot.Tick) {
 		}
 		return all
 	}
-	width := math.Pow(10, math.Floor(math.Log10(high/6)))
-	for _, n := range []float64{2, 5, 10} {
-		if high/6 > width && n*width >= high/6 {
-			width *= n
-			break
-		}
-	}
-	for v := 0.0; v <= high; v += width {
-		add(v)
+	for _, tick := range ticks(low*1e6, high*1e6) { // of picoseconds
+		add(tick.Value / 1e6)
 	}
 	return all
 }

@@ -7,6 +7,7 @@ func TestHalves(t *testing.T) {
 	a, b := Curves{Label: "a", done: []float64{10, 20, 90}}, Curves{Label: "b", done: []float64{10, 20, 30}}
 	for want, all := range map[string][]Curves{
 		"Slowest message 30 µs with b, 90 µs with a":        {a, b},
+		"Median completion time 20 µs with a":               {a, {Label: "slower", done: []float64{30, 30, 60}}},
 		"Median completion time 15 µs with c, 20 µs with a": {a, {Label: "c", done: []float64{15, 15, 95}}},
 		"No message ended": {{}}} {
 		if got := halves(all); got != want {
