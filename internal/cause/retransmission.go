@@ -39,7 +39,7 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 		if f.Lost.Timeouts > 0 && f.Timeout > shortTimeout && !f.Far {
 			all = append(all, Change{Says: fmt.Sprintf("a local ACK timeout of %s (NCCL_IB_TIMEOUT=%d)",
 				(4096 * unit.Nanosecond << shortTimeout).Show(), shortTimeout),
-				Needs: "outages shorter than the retries: about 30 ms with 7",
+				Needs: "outages shorter than transport.retries of them",
 				Set:   []string{fmt.Sprintf("transport.timeout=%d", shortTimeout)}})
 		}
 		if f.Lost.Down > 0 && !f.Circuits {

@@ -367,13 +367,15 @@ func (a *accounts) step(ops [2]int32, start unit.Time) *cause.Account {
 	last, _ := a.m.b.r.lastOf(ops)
 	a.divide(sum, a.m.b.r.exec.End[last]-start, func(p *replay) unit.Time { return p.ends(ops) - start },
 		func(rest *cause.Account) { a.last().walk(a.last().lastIn(ops), start, -1, rest) })
-	var messages []int32
-	for _, p := range a.m.b.chain(last, start, -1) {
-		if p.message >= 0 {
-			messages = append(messages, p.message)
+	if sum.Costs(cause.Incast) > 0 {
+		var messages []int32
+		for _, p := range a.m.b.chain(last, start, -1) {
+			if p.message >= 0 {
+				messages = append(messages, p.message)
+			}
 		}
+		a.victims(sum, messages)
 	}
-	a.victims(sum, messages)
 	var whole cause.Account
 	a.base.nvlink, a.base.stored = 0, 0
 	a.base.walk(a.base.lastIn(ops), start, -1, &whole)

@@ -154,8 +154,8 @@ func (m *model) answering() {
 }
 
 // hashing finds how unevenly switches that hash put the packets of transports that spread them: a set carries no more
-// than fills its fullest port. Sets of which fewer than two ports were sound throughout,
-// or that carried nothing, are as uneven as the others.
+// than fills its fullest port. Sets of which fewer than two ports were sound throughout, or that carried nothing, are
+// as uneven as the others.
 func (m *model) hashing() {
 	r := m.b.r
 	if !r.seen.Rules.Entropy || r.seen.Packets == nil {

@@ -94,21 +94,17 @@ func (r *reading) asynchronous(s *result.Storage) {
 		if !done || p.Training == nil || p.Training.Checkpoint == nil || p.Training.Checkpoint.Mode != workload.Async {
 			continue
 		}
-		wrote, until, began := unit.Time(0), r.exec.End[last], map[int32]unit.Time{} // by collective
+		wrote, until, of := unit.Time(0), r.exec.End[last], map[int32][2]unit.Time{} // by collective
 		for i := p.Ops[0]; i < p.Ops[1]; i++ {
 			if !r.exec.Work.Background(i) {
 				continue
 			}
-			c := r.dag.Ops[i].Coll
-			if at, known := began[c]; !known || r.exec.Start[i] < at {
-				began[c] = r.exec.Start[i]
+			c, x := r.dag.Ops[i].Coll, [2]unit.Time{r.exec.Start[i], r.exec.End[i]}
+			if was, known := of[c]; known {
+				x = [2]unit.Time{min(x[0], was[0]), max(x[1], was[1])}
 			}
-			until = max(until, r.exec.End[i])
-		}
-		for i := p.Ops[0]; i < p.Ops[1]; i++ {
-			if r.exec.Work.Background(i) {
-				wrote = max(wrote, r.exec.End[i]-began[r.dag.Ops[i].Coll])
-			}
+			of[c] = x
+			wrote, until = max(wrote, x[1]-x[0]), max(until, x[1])
 		}
 		if int64(wrote) <= s.Write {
 			continue

@@ -79,16 +79,13 @@ const mostDrawn = 60
 // scenario whose account leads with the intended cause, so that each cause is judged often enough, else the first of
 // all. What the run without the cause saves has no part in the choice.
 func JudgeRandom(seed uint64, number int, large bool) (j Judged) {
+	meant, from := draw.Meant(number), draw.New
 	if large {
-		c, err := draw.Large(seed, number)
-		j = examine(number, cause.SlowLink, c, err)
-		j.judge()
-		return j
+		meant, from = cause.SlowLink, draw.Large
 	}
-	meant := draw.Meant(number)
-	c, err := draw.New(seed, number)
+	c, err := from(seed, number)
 	j = examine(number, meant, c, err)
-	for again := 1; again < mostDrawn && err == nil && !j.led(); again++ {
+	for again := 1; !large && again < mostDrawn && err == nil && !j.led(); again++ {
 		if c, err = c.Next(); err == nil {
 			if other := examine(number, meant, c, nil); other.led() {
 				j = other
@@ -138,11 +135,7 @@ func (j *Judged) judge() {
 	}
 	j.Saved = j.Step - o.Summary.StepTime
 	_, j.Confirmed = whatif.Small(base)
-	for _, why := range []string{j.governs(base), ownFault(base, o.Summary)} {
-		if j.Doubt == "" {
-			j.Doubt = why
-		}
-	}
+	j.Doubt = cmp.Or(j.Doubt, j.governs(base), ownFault(base, o.Summary))
 	if j.Doubt == "" {
 		j.repeat(s, &without)
 		j.Doubt = undecided(j.Step, append(j.Repeated, j.Saved))

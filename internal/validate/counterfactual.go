@@ -247,7 +247,7 @@ func rateTrials() (list []trial) {
 var (
 	estimated = reason("the account's estimate",
 		"The row holds the account's own estimate: a replay of messages without the cause, whose paths and shares of links stay. In a run without pauses, trimming or losses links are shared differently from then on.",
-		NoSetting, "run simulates the main causes' removal below 12 million packet-hops, or with --confirm always, and reports what that saves")
+		NoSetting, "run simulates small runs without their main causes, all runs with --confirm always, and reports what that saves")
 	uplinks = reason("uplinks that carry an incast",
 		"The flows share an uplink as well as the receiver's cable. The account books that as oversubscription (171 us), and spraying, which uses both uplinks, saves a part of it.",
 		NoSetting, "2.1 % of the step where 2 % are allowed")

@@ -49,9 +49,9 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	}
 	known := facts.Of(p)
 	facts.Count(known, of)
-	most, causes, tries := l.Hops, mostConfirmed, 0
-	if most > 0 && of.PacketHops > 0 { // half of the runs that the limit allows: the others are for remedies
-		causes = int(max(1, min(mostConfirmed, most/of.PacketHops/2)))
+	limited, causes, tries := l.Hops > 0 && of.PacketHops > 0, mostConfirmed, 0
+	if limited { // half of the runs that the limit allows: the others are for remedies
+		causes = int(max(1, min(mostConfirmed, l.Hops/of.PacketHops/2)))
 	}
 	for _, id := range of.Chain.Ranked() {
 		worth := float64(max(of.Chain.Saves(id), of.Chain.Costs(id))) >= leastConfirmed*float64(of.StepTime)
@@ -59,12 +59,12 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 		if !worth || !without.IsPossible() || without.Doubt != "" {
 			continue
 		}
-		if tries == causes || most > 0 && l.Hops < of.PacketHops {
+		if tries == causes || limited && l.Hops < of.PacketHops {
 			break
 		}
 		tries++
 		one := l
-		if most > 0 && of.PacketHops > 0 {
+		if limited {
 			one.Hops = min(l.Hops, 4*of.PacketHops)
 		}
 		o, err := Of(p).Run(&without, one)
@@ -80,7 +80,7 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 		of.LimitSavings()
 	}
 	all, n := candidates(known, of), mostRemedies
-	if most > 0 && of.PacketHops > 0 {
+	if limited {
 		n = int(min(mostRemedies, l.Hops/of.PacketHops))
 	}
 	if some := First(all, n); len(some) > 0 {

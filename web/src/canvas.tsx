@@ -305,10 +305,7 @@ function label(g: CanvasRenderingContext2D, wide: number, layout: Layout, all: L
     const { box, x, y } = best;
     g.strokeStyle = g.fillStyle = ink("--ink");
     g.lineWidth = 1;
-    g.beginPath();
-    g.moveTo(x, y);
-    g.lineTo(box[0] > x ? box[0] : box[2], y);
-    g.stroke();
+    line(g, x, y, box[0] > x ? box[0] : box[2], y);
     g.beginPath();
     g.arc(x, y, 3, 0, 2 * Math.PI);
     g.fill();
@@ -410,10 +407,7 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
       const [ax, ay, bx, by] = ends(c, (i % 5) - 2);
       g.strokeStyle = ink("--line");
       g.lineWidth = 14;
-      g.beginPath();
-      g.moveTo(ax, ay);
-      g.lineTo(bx, by);
-      g.stroke();
+      line(g, ax, ay, bx, by);
     });
   const few = layout.cables.length <= 256; // more heads would cover the links
   strokes.forEach(({ cable, i, value, busiest, paused: stopped, chosen, onPath, down, slow }) => {
@@ -427,10 +421,7 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
       g.lineWidth = 1.5;
       g.setLineDash(onPath ? [] : [8, 3]);
       if (chosen || onPath) {
-        g.beginPath();
-        g.moveTo(ax, ay);
-        g.lineTo(bx, by);
-        g.stroke();
+        line(g, ax, ay, bx, by);
       }
       g.setLineDash([]);
       g.globalAlpha = 1;
@@ -442,10 +433,7 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
     if (down === cable.links.length) g.strokeStyle = ink("--bg"); // the dashes alone are left of it
     if (paused) g.strokeStyle = ink("--bg"); // likewise
     if (path.size > 0 && !onPath) g.globalAlpha = 0.15;
-    g.beginPath();
-    g.moveTo(ax, ay);
-    g.lineTo(bx, by);
-    g.stroke();
+    line(g, ax, ay, bx, by);
     if (down + slow > 0) {
       g.strokeStyle = down > 0 ? ink("--bad") : slowInk;
       g.lineWidth = 2;
@@ -510,10 +498,7 @@ function bundle(g: CanvasRenderingContext2D, cable: Cable, [ax, ay, bx, by]: [nu
       const d = (up ? 1 : -1) * (off + w / 2);
       g.strokeStyle = colour;
       g.lineWidth = w;
-      g.beginPath();
-      g.moveTo(ax + nx * d, ay + ny * d);
-      g.lineTo(bx + nx * d, by + ny * d);
-      g.stroke();
+      line(g, ax + nx * d, ay + ny * d, bx + nx * d, by + ny * d);
       off += w;
     }
   }
@@ -542,13 +527,18 @@ function cut(g: CanvasRenderingContext2D, layout: Layout, loss: Loss) {
     g.lineWidth = dead > 0 ? 1.2 : 0.7;
     g.globalAlpha = dead > 0 ? 0.3 + (0.7 * dead) / cable.links.length : 1;
     g.setLineDash(dead > 0 ? [3, 4] : []);
-    g.beginPath();
-    g.moveTo(ax, ay);
-    g.lineTo(bx, by);
-    g.stroke();
+    line(g, ax, ay, bx, by);
   });
   g.setLineDash([]);
   g.globalAlpha = 1;
+}
+
+/** line draws a line from one point to another. */
+function line(g: CanvasRenderingContext2D, ax: number, ay: number, bx: number, by: number) {
+  g.beginPath();
+  g.moveTo(ax, ay);
+  g.lineTo(bx, by);
+  g.stroke();
 }
 
 /** harm colours a box by what a failure does to it, and says whether all of it has failed. */

@@ -110,7 +110,7 @@ func Blame(w io.Writer, r *validate.BlameReport, shown []*validate.Judged, one b
 		}
 		if r.Small > 0 {
 			fmt.Fprintln(w)
-			report.Wrap(w, "", fmt.Sprintf("These are estimates of the model. For %d of the %d, runs below 12 million packet-hops, `railyard run` simulates the run without the cause and prints that instead.", r.Small, r.All.N))
+			report.Wrap(w, "", fmt.Sprintf("These are estimates of the model. For %d of the %d, which are small, `railyard run` simulates the run without the cause and prints that instead.", r.Small, r.All.N))
 		}
 	}
 	for i, j := range shown {
