@@ -26,3 +26,23 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 4MB},
 			saved)
 	}
 }
+
+// TestHeldAfterAnEarlierCollision checks that a message without a queue, whose queue pair congestion control still
+// holds below line rate, loses that time to the collision in which earlier messages waited: of two jobs on hashed
+// uplinks, spraying saves it.
+func TestHeldAfterAnEarlierCollision(t *testing.T) {
+	const text = `
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 400Gbps}}
+server: {gpus: 2, nics: 2, gpu: h100}
+jobs:
+  - {name: train, on: [host-1, host-2, host-5, host-6], traffic: {ring-allreduce: {bytes: 256MB, groups: rail}}}
+  - {name: infer, on: [host-3, host-4, host-7, host-8], traffic: {alltoall: {bytes: 64MB, groups: rail}}}
+`
+	_, met, _ := runAll(t, text)
+	_, sprayed, _ := runAll(t, text, "lb=spray-least", "transport.recovery=selective", "transport.write=only")
+	saved, c := met.StepTime-sprayed.StepTime, met.Chain
+	if top, _ := c.Leading(0); top != cause.Collision || 5*abs(c.Saving[cause.Collision]-saved) > saved {
+		t.Errorf("%s leads; the collision saves %d of %d by the account, spraying %d", top.Get().Name,
+			c.Saving[cause.Collision], met.StepTime, saved)
+	}
+}

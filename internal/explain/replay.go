@@ -326,7 +326,8 @@ func (p *replay) moved(k int, x int32) {
 	still := func(id cause.ID) float64 { return shorter * p.still(x, id) }
 	other := func(id cause.ID) float64 {
 		switch {
-		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription):
+		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription) &&
+			(p.m.others == nil || p.m.others[x] > 0): // else the queue was that of an earlier message
 			return 1
 		case id == cause.SlowLink && p.m.spreads(c):
 			return 0 // what is left are paths that are alike
