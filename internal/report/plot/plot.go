@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
+
+	"railyard/internal/report/svg"
 )
 
 func init() {
@@ -27,7 +28,7 @@ func image(wide, high vg.Length) *vgimg.Canvas {
 // Picture is an empty one, SVG or PNG by the ending of the file that it is for.
 func Picture(path string, wide, high vg.Length) vg.CanvasWriterTo {
 	if strings.EqualFold(filepath.Ext(path), ".svg") {
-		return vgsvg.New(wide, high)
+		return svg.New(wide, high)
 	}
 	return vgimg.PngCanvas{Canvas: image(wide, high)}
 }

@@ -4,13 +4,16 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
+
+	"railyard/internal/report/svg"
 )
 
 // Measures of a diagram, in points.
@@ -38,46 +41,69 @@ var (
 
 func rgb(r, g, b uint8) color.Color { return color.RGBA{r, g, b, 255} }
 
-// page is a diagram in progress: y grows downwards.
+// page is a diagram in progress: y grows downwards. Its text needs what is between from and to.
 type page struct {
 	draw.Canvas
-	high vg.Length
+	high     vg.Length
+	from, to vg.Length
 }
 
 // SVG draws a sequence as SVG.
-func (s *Sequence) SVG(w io.Writer) error { return s.draw(w, vgsvg.New(s.size())) }
+func (s *Sequence) SVG(w io.Writer) error {
+	return s.draw(w, func(wide, high vg.Length) vg.CanvasWriterTo { return svg.New(wide, high) })
+}
 
 // PNG draws a sequence as PNG.
 func (s *Sequence) PNG(w io.Writer) error {
-	wide, high := s.size()
-	return s.draw(w, vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(wide, high), vgimg.UseDPI(144))})
+	return s.draw(w, func(wide, high vg.Length) vg.CanvasWriterTo {
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(wide, high), vgimg.UseDPI(144))}
+	})
 }
 
-// size returns how wide and high a drawing is.
-func (s *Sequence) size() (wide, high vg.Length) {
-	if s.Chart {
-		return chartLeft + chartWide + 3*margin, vg.Length(head + chartHigh*s.senders() + 16*len(s.Notes) + margin)
-	}
-	return max(420, vg.Length(left+margin+laneWide*len(s.Lanes))),
-		vg.Length(head + rowHigh*(len(s.Steps)+1) + 16*len(s.Notes) + margin)
-}
-
-func (s *Sequence) draw(w io.Writer, to vg.CanvasWriterTo) error {
-	wide, high := s.size()
-	p := &page{draw.New(to), high}
-	p.FillPolygon(paper, []vg.Point{{X: 0, Y: 0}, {X: wide, Y: 0}, {X: wide, Y: high}, {X: 0, Y: high}})
-	p.write(margin, 20, s.Title, 13, ink, draw.XLeft, false)
-	bottom := vg.Length(head + rowHigh*len(s.Steps) + rowHigh/2)
-	if s.Chart {
-		bottom = s.bars(p)
-	} else {
-		s.arrows(p, bottom)
-	}
-	for i, n := range s.Notes {
-		p.write(margin, bottom+vg.Length(16*(i+1)), n, 9, faint, draw.XLeft, false)
+// draw draws a sequence twice: first nowhere, to measure its text, then on a canvas where all of it has room.
+func (s *Sequence) draw(w io.Writer, canvas func(wide, high vg.Length) vg.CanvasWriterTo) error {
+	p := &page{Canvas: draw.NewCanvas(&recorder.Canvas{}, 1, 1), from: margin, to: 420}
+	bottom := s.steps(p)
+	shift, wide := margin-p.from, p.to+margin
+	notes := wrap(s.Notes, wide-2*margin)
+	wide, high := wide+shift, bottom+vg.Length(16*len(notes)+margin)
+	to := canvas(wide, high)
+	p = &page{Canvas: draw.New(to), high: high}
+	p.box(0, 0, wide, high, paper)
+	p.Translate(vg.Point{X: shift})
+	s.steps(p)
+	for i, n := range notes {
+		p.write(margin-shift, bottom+vg.Length(16*(i+1)), n, 9, faint, draw.XLeft, false)
 	}
 	_, err := to.WriteTo(w)
 	return err
+}
+
+// steps draws a diagram without its notes and returns the y of its end.
+func (s *Sequence) steps(p *page) (bottom vg.Length) {
+	p.write(margin, 20, s.Title, 13, ink, draw.XLeft, false)
+	if s.Chart {
+		return s.bars(p)
+	}
+	bottom = vg.Length(head + rowHigh*len(s.Steps) + rowHigh/2)
+	s.arrows(p, bottom)
+	return bottom
+}
+
+// wrap breaks notes into lines of a width.
+func wrap(notes []string, wide vg.Length) (lines []string) {
+	for _, n := range notes {
+		line := ""
+		for _, word := range strings.Fields(n) {
+			if longer := strings.TrimSpace(line + " " + word); style(9, faint, draw.XLeft).Width(longer) < wide {
+				line = longer
+				continue
+			}
+			lines, line = append(lines, line), word
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // arrows draws lanes and the steps between them.
@@ -133,17 +159,19 @@ func (p *page) write(x, y vg.Length, s string, size float64, c color.Color, alig
 	if s == "" {
 		return
 	}
-	style := draw.TextStyle{Color: c,
-		Font:   font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(size)},
-		XAlign: align, Handler: plot.DefaultTextHandler}
+	font := style(size, c, align)
+	wide := font.Width(s)
+	from := x + wide*vg.Length(align)
+	p.from, p.to = min(p.from, from), max(p.to, from+wide)
 	if over {
-		wide := style.Width(s)
-		from := x + wide*vg.Length(align) - 2
-		top, low := p.high-y+vg.Length(size), p.high-y-2
-		p.FillPolygon(paper, []vg.Point{{X: from, Y: low}, {X: from + wide + 4, Y: low}, {X: from + wide + 4, Y: top},
-			{X: from, Y: top}})
+		p.box(from-2, y-vg.Length(size), from+wide+2, y+2, paper)
 	}
-	p.FillText(style, vg.Point{X: x, Y: p.high - y}, s)
+	p.FillText(font, vg.Point{X: x, Y: p.high - y}, s)
+}
+
+func style(size float64, c color.Color, align draw.XAlignment) draw.TextStyle {
+	return draw.TextStyle{Color: c, XAlign: align, Handler: plot.DefaultTextHandler,
+		Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(size)}}
 }
 
 func (p *page) line(x1, y1, x2, y2 vg.Length, c color.Color, wide vg.Length) {

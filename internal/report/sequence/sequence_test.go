@@ -4,12 +4,14 @@ import (
 	stdbytes "bytes"
 	"fmt"
 	"image/png"
+	"regexp"
 	"strings"
 	"testing"
 
 	"railyard/internal/result"
 	"railyard/unit"
 
+	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
 )
 
@@ -215,5 +217,42 @@ func TestFlowFidelity(t *testing.T) {
 	}
 	if said != len(names)-2 { // all but the ranks and the ring
 		t.Errorf("%d of %d sequences", said, len(names))
+	}
+}
+
+// All text of a drawing is inside it: a long title, a long note, and what is written beside the outer lanes.
+func TestDrawingHasRoom(t *testing.T) {
+	long := strings.Repeat("state of both ends before the first packet ", 4)
+	for _, s := range []*Sequence{
+		{Title: long, Notes: []string{long + long}, Slowest: -1},
+		{Title: "short", Chart: true, Slowest: -1},
+	} {
+		from, to := "a-host-with-a-long-name-1/gpu-11", "another-host-with-a-long-name-22/gpu-22"
+		s.add(0, 1000, from, to, Data, "chunk A, its own", "")
+		if !s.Chart {
+			s.add(1000, 1000, to, to, Here, "x", long)
+		}
+		var svg stdbytes.Buffer
+		if err := s.SVG(&svg); err != nil {
+			t.Fatal(err)
+		}
+		width := vg.Length(0)
+		fmt.Sscanf(svg.String()[strings.Index(svg.String(), "viewBox"):], "viewBox=\"0 0 %f", &width)
+		text := regexp.MustCompile(`(?s)<text textLength="([0-9.]+)" lengthAdjust="spacingAndGlyphs" x="([-0-9.]+)"`)
+		shift := vg.Length(0)
+		if m := regexp.MustCompile(`translate\(([0-9.]+), 0\)`).FindStringSubmatch(svg.String()); m != nil {
+			fmt.Sscan(m[1], &shift)
+		}
+		all := text.FindAllStringSubmatch(svg.String(), -1)
+		if len(all) < 4 {
+			t.Fatalf("%d texts", len(all))
+		}
+		for _, m := range all {
+			var wide, x vg.Length
+			fmt.Sscan(m[1]+" "+m[2], &wide, &x)
+			if x += shift; x < 0 || x+wide > width {
+				t.Errorf("text from %.0f to %.0f of %.0f", x, x+wide, width)
+			}
+		}
 	}
 }
