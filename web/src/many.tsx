@@ -271,6 +271,14 @@ function Progress({ many }: { many: Many }) {
 function Differ(props: { many: Many; kept: Map<number, number>; only: (axis: number, value: number) => void }) {
   const { many, kept } = props;
   if (many.axes.length === 0) return <p class="note">No setting differs.</p>;
+  const base = many.points.find((p) => p.name === many.base?.name);
+  /** alone is the surest change by this setting alone from the base, where it averages to none over the other settings. */
+  const alone = (k: number) => {
+    const [p] = many.points
+      .filter((p) => base && p.against && !p.against_noise && p.at.every((v, i) => (i === k) === (v !== base.at[i])))
+      .sort((p, q) => q.against![0] ** 2 - p.against![0] ** 2);
+    return p && `${many.axes[k].shown[p.at[k]]} ${f.changePercent(p.figures[many.by[0]] / base!.figures[many.by[0]] - 1)} alone`;
+  };
   const row = (k: number) => {
     const a = many.axes[k];
     const some = a.shown.length <= 8;
@@ -295,7 +303,7 @@ function Differ(props: { many: Many; kept: Map<number, number>; only: (axis: num
         </td>
         <td class="n">
           {a.share === 0 && (many.study?.seeds ?? 1) > 1 ? (
-            "in the noise"
+            alone(k) || "in the noise"
           ) : a.share >= 0 ? (
             <>
               <i class="bar-share" style={{ width: `${60 * a.share}px` }} /> {a.share < 0.0005 ? "< 0.1 %" : f.percent(a.share)}

@@ -64,8 +64,10 @@ export function Heat(props: { many: Many; shown: number[]; x: number; y: number;
   const left = ay ? Math.min(150, 14 + 7 * Math.max(...ay.shown.map((s) => s.length))) : 0;
   const w = (width - left) / cols;
   const h = Math.max(16, Math.min(80, 280 / rows));
+  const ranks = [...new Set(means)].sort((a, b) => a - b);
+  const ranked = wide(low, high) && ranks.length <= shades; // one value far off leaves the others their own shades
   const shade = (v: number) => {
-    const share = high > low ? place(v, low, high) : 0;
+    const share = high <= low ? 0 : ranked ? ranks.indexOf(v) / (ranks.length - 1) : place(v, low, high);
     return 1 + Math.min(shades - 1, Math.floor((of.higher ? share : 1 - share) * shades));
   };
   const every = Math.max(1, Math.ceil((7.2 * Math.max(...ax.shown.map((s) => s.length)) + 10) / w));
@@ -118,7 +120,7 @@ export function Heat(props: { many: Many; shown: number[]; x: number; y: number;
         ))}
         <span>
           {figure(of.higher ? high : low, of)} (best) to {beyond(of.higher ? high : low, of.higher ? low : high, of)}
-          {high > low && low > 0 && (wide(low, high) ? `, × ${f.digits(high / low)}, logarithmic` : `, ${f.percent(high / low - 1)} apart`)}
+          {high > low && low > 0 && (wide(low, high) ? `, × ${f.digits(high / low)}, ${ranked ? "by rank" : "logarithmic"}` : `, ${f.percent(high / low - 1)} apart`)}
           {many.axes.length > (ay ? 2 : 1) && ", mean over the other settings"}
         </span>
       </p>
@@ -243,9 +245,9 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
         </text>
         <path d={path} fill="none" stroke="var(--accent)" stroke-width={1.5} />
         {seeds &&
-          best.map((i) => {
+          (shown.length <= 12 ? shown : best).map((i) => {
             const p = pointOf(many, i);
-            return p.high > p.low && <path d={`M${X(p.low)} ${at(p)[1]}H${X(p.high)}`} stroke="var(--accent)" stroke-width={1} opacity={0.5} />;
+            return p.high > p.low && <path d={`M${X(Math.max(p.low, x0))} ${at(p)[1]}H${X(Math.min(p.high, x1))}`} stroke={on.has(i) ? "var(--accent)" : "var(--fine)"} stroke-width={1} opacity={0.5} />;
           })}
         {[...shown].reverse().map((i) => {
           const [x, y] = at(many.points[i]);
@@ -288,7 +290,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
           <i class="dot" />
           {f.count(shown.length - equal.size + Number(equal.has(-1)))} dominated
         </span>
-        {seeds && shown.some((i) => many.points[i].high > many.points[i].low) && <span>horizontal lines: lowest to highest over the seeds</span>}
+        {seeds && shown.some((i) => many.points[i].high > many.points[i].low) && <span>horizontal lines: {shown.length > 12 && "of the front, "}lowest to highest over the seeds</span>}
       </p>
     </div>
   );

@@ -37,6 +37,15 @@ function valuesOf(many: Many, p: ManyPoint, group: number[], k: number): string 
   return all.length > 2 && next && /\d/.test(a.shown[all[0]]) ? `${a.shown[all[0]]} to ${a.shown[all[all.length - 1]]}` : all.map((v) => (v >= 0 ? a.shown[v] : "–")).join(", ");
 }
 
+/** reach is where the axis of bars ends, given each bar's value and the highest of its seeds: where fewer than half are
+ * five times as long as the median, they are cut, so that the others can be told apart. */
+function reach(bars: [number, number][]): number {
+  const all = bars.map(([v]) => v).sort((a, b) => a - b);
+  const far = 5 * all[Math.floor((all.length - 1) / 2)];
+  const near = bars.filter(([v]) => v <= far);
+  return Math.max(1e-12, ...(near.length < bars.length ? [1.25 * Math.max(...near.map(([v]) => v))] : near.map(([, high]) => high)));
+}
+
 /** Ranked is the points as one chart, the best first: the step by cause, the spread over the seeds, the change against
  * the scenario or the run named first, other objectives, the longest queue and PFC. A star is on the Pareto front of by. */
 export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by: [number, number] }) {
@@ -65,8 +74,9 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
     const before = rows.filter((i) => (fig.higher ? -1 : 1) * (many.points[i].figures[first] - base.figures[first]) <= 0).length;
     entries.splice(before, 0, [base, -1, -1, []]);
   }
-  const top = Math.max(1e-12, base?.figures[first] ?? 0, ...rows.map((i) => Math.max(many.points[i].high, many.points[i].figures[first])));
-  const at = (v: number) => `${(100 * Math.max(0, v)) / top}%`;
+  const top = reach(entries.map(([p]) => [p.figures[first], Math.max(p.high, p.figures[first])]));
+  const at = (v: number) => `${(100 * Math.max(0, Math.min(v, top))) / top}%`;
+  const cut = entries.some(([p]) => p.figures[first] > top);
   const spread = rows.some((i) => many.points[i].high > many.points[i].low);
   const present = names.filter(([k]) => causes && rows.some((i) => many.points[i].causes.some((c) => c.key === k && c.time_ps >= 0.002 * top)));
   const ticks = fig.kind === "time" ? f.axis(0, top, 4) : f.ticks(0, top, 4).map((v) => ({ at: v, label: figure(v, fig) }));
@@ -74,8 +84,10 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
     const b = many.base?.figures[k] ?? 0;
     return b > 0 ? f.changePercent(Math.abs(v / b - 1) < 0.0005 ? 0 : v / b - 1) : "";
   };
-  /** margin is a paired difference with half of its 95 % confidence interval. */
-  const margin = ([d, half]: number[]) => `${d < 0 ? "−" : "+"}${figure(Math.abs(d), fig)} ± ${figure(half, fig)}`;
+  /** margin is a paired difference with half of its 95 % confidence interval, or the test that tells the two apart where
+   * one seed far off widens the interval beyond the difference. */
+  const margin = ([d, half]: number[], noise?: boolean) =>
+    `${d < 0 ? "−" : "+"}${figure(Math.abs(d), fig)} ${!noise && half > Math.abs(d) ? "by rank test" : `± ${figure(half, fig)}`}`;
   const better = (v: number, k: number) => Math.abs(v / many.base!.figures[k] - 1) >= 0.0005 && (v < many.base!.figures[k]) !== many.figures[k].higher;
   const label = (p: ManyPoint) => axes.flatMap((k) => (p.at[k] >= 0 ? [`${many.axes[k].short} ${many.axes[k].shown[p.at[k]]}`] : [])).join(", ");
   const kept = (many.study ? all : []).flatMap((i) => many.points[i].runs?.slice(0, 1) ?? []).slice(0, 6);
@@ -94,6 +106,12 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
           <span>
             <i class="whisker" />
             {many.points.some((p) => (p.seeds ?? []).length > 1) ? "each seed, and their range" : "range over the seeds"}
+          </span>
+        )}
+        {cut && (
+          <span>
+            <i class="cut" />
+            cut: longer than the axis
           </span>
         )}
         {base && (
@@ -166,21 +184,22 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
                       {causes ? (
                         p.causes.map((c, k) => {
                           const before = p.causes.slice(0, k).reduce((sum, x) => sum + x.time_ps, 0);
-                          return <i style={{ left: at(before), width: at(c.time_ps), background: causeColour(c.key) }} />;
+                          return <i style={{ left: at(before), width: at(Math.min(before + c.time_ps, top) - before), background: causeColour(c.key) }} />;
                         })
                       ) : (
                         <i style={{ left: 0, width: at(v), background: "var(--l4)" }} />
                       )}
                       {base && <b style={{ left: at(base.figures[first]) }} />}
-                      {p.high > p.low && <u style={{ left: at(p.low), width: at(p.high - p.low) }} />}
-                      {p.high > p.low && (p.seeds ?? []).map((s) => <em style={{ left: at(s) }} />)}
+                      {p.high > p.low && <u style={{ left: at(p.low), width: at(Math.min(p.high, top) - p.low) }} />}
+                      {p.high > p.low && (p.seeds ?? []).map((s) => s <= top && <em style={{ left: at(s) }} />)}
+                      {v > top && <q data-testid="cut" />}
                     </div>
                   </td>
                   <td class="n value">{figure(v, fig)}</td>
-                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && margin(p.over)}{p !== many.points[0] && p.noise && <small>in noise</small>}</td>}
+                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && margin(p.over, p.noise)}{p !== many.points[0] && p.noise && <small>in noise</small>}</td>}
                   <td class={`n change ${i >= 0 && change(v, first) && better(v, first) && !p.against_noise ? "good" : ""}`}>
                     {i < 0 || p.name === base?.name ? "–" : change(v, first)}
-                    {!paired && p.against && p.name !== base?.name && p.against[1] > 0 && <small>{margin(p.against)}</small>}
+                    {!paired && p.against && p.name !== base?.name && p.against[1] > 0 && <small>{margin(p.against, p.against_noise)}</small>}
                     {i >= 0 && p.against_noise && <small>in noise</small>}
                   </td>
                   {others.flatMap((k) => [
