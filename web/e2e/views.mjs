@@ -126,8 +126,9 @@ await page.route(/\/(info|grid)(\?|$)/, async (route) => {
   const body = await answer.json();
   body.cols = 7;
   if (body.data !== undefined) {
-    const bytes = Buffer.alloc(7 * body.ports);
-    for (let p = 0; p < body.ports; p++) bytes[p * 7 + 3] = 255;
+    const n = 7 * body.ports;
+    const bytes = Buffer.alloc(2 * n); // high bytes, low bytes
+    for (let p = 0; p < body.ports; p++) bytes[p * 7 + 3] = bytes[n + p * 7 + 3] = 255;
     body.data = bytes.toString("base64");
   }
   await route.fulfill({ json: body });
@@ -154,6 +155,18 @@ for (const [t, hot] of [
   assert.equal((await hotPixels()) > 20, hot, `column ${t} of 7`);
 }
 await page.unroute(/\/(info|grid)(\?|$)/);
+
+// Queues that are listed at a time, also short ones beside a long one, are no longer than their ports' peaks.
+for (const run of [cascade, captured, training]) {
+  const peaks = new Map((await json(`api/runs/${run}/info`)).ports.map((p) => [p.name, p.queue_peak_bytes]));
+  await open(`#/run/${run}/fabric?metric=queue`);
+  await page.getByTestId("busiest").waitFor();
+  for (const row of await page.getByTestId("busiest").locator("tr").all()) {
+    const [name, shown] = await row.locator("td").allInnerTexts();
+    const [, v, unit] = /^([\d.]+)\s(B|KB|MB|GB)$/.exec(shown.trim()) ?? assert.fail(`${run}: ${name} ${shown}`);
+    assert.ok(v * 1000 ** ["B", "KB", "MB", "GB"].indexOf(unit) <= 1.005 * peaks.get(name), `${run}: ${name} has ${shown}, its peak is ${peaks.get(name)} B`);
+  }
+}
 
 // A port: its figures, its thresholds, its flows, a flow's path.
 const hot = ports.reduce((a, b) => (b.role !== "host" && b.queue_peak_bytes > a.queue_peak_bytes ? b : a));

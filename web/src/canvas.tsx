@@ -11,10 +11,13 @@ import { standing } from "./places";
 import { set } from "./state";
 import type { Cast } from "./victims";
 
-/** Values are a grid's: a byte per port and column of time, port by port. */
+/** Values are a grid's, per port and column of time, port by port: codes in their order, bytes for colours, of which 255
+ * is the largest, and what each is worth. */
 export interface Values {
   cols: number;
+  codes: Uint16Array;
   bytes: Uint8Array;
+  worth: (i: number) => number;
 }
 
 const narrow = 500; // px, below which links have numbers and their names are a list

@@ -662,6 +662,7 @@ export interface Info {
   ports: PortRow[];
   cols: number;
   leading: string;
+  span_ps: number;
 }
 
 export interface CauseTime {

@@ -37,9 +37,17 @@ const most: Record<string, string> = {
 /** decode makes a grid of its text: megabytes, therefore without a call for each. */
 function decode(g: Grid): Values {
   const text = atob(g.data);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return { cols: g.cols, bytes };
+  const n = text.length / 2;
+  const [codes, bytes] = [new Uint16Array(n), new Uint8Array(n)];
+  const unit = g.scale <= 1 ? 1e-4 : 1;
+  const full = Math.log1p(g.scale / unit);
+  const value = (code: number) => unit * Math.expm1((code / 65535) * full);
+  const shades = Uint8Array.from({ length: 65536 }, (_, code) => (code > 0 ? Math.max(1, Math.round((value(code) / g.scale) * 255)) : 0));
+  for (let i = 0; i < n; i++) {
+    codes[i] = (text.charCodeAt(i) << 8) | text.charCodeAt(n + i);
+    bytes[i] = shades[codes[i]];
+  }
+  return { cols: g.cols, codes, bytes, worth: (i) => value(codes[i]) };
 }
 
 /** busiest is the column of time, of some, in which most goes on at a port, and of those the one in which most goes on at
@@ -103,7 +111,7 @@ function Topology({ info }: { info: Info }) {
   const load = useMemo(() => (loads.data ? decode(loads.data) : undefined), [loads.data]);
   const cast = useMemo(() => castOf(info, answer?.victim), [info, answer]);
   const worst = metric === "queue" ? answer?.place?.port : undefined;
-  const step = Math.max(1, info.summary.step_time_ps);
+  const step = info.span_ps;
   // A window that another view chose is the one in which the busiest time is looked for.
   const [first, end] = [place.args.get("from"), place.args.get("to")].map((v) => (v === null ? undefined : (Number(v) / step) * cols));
   const windowed = first !== undefined && end !== undefined;
@@ -153,7 +161,7 @@ function Topology({ info }: { info: Info }) {
     ),
     [offered, port],
   );
-  const labels = useMemo(() => (losing ? [] : named(info, metric, t, data, grid.data, answer?.place?.port, answer?.failure)), [info, metric, t, data, losing, answer]);
+  const labels = useMemo(() => (losing ? [] : named(info, metric, t, data, answer?.place?.port, answer?.failure)), [info, metric, t, data, losing, answer]);
   const gone = losing ? (place.args.get("gone") ?? "") : "";
   const loss = useMemo(() => (losing ? lossOf(whole, gone) : undefined), [whole, gone, losing]);
   const pauses = useData(() => view<Pauses>(info.name, "pauses"), [info.name]);
@@ -297,7 +305,7 @@ function Topology({ info }: { info: Info }) {
             {qp !== undefined && path.data && <QPPanel info={info} data={path.data} cursor={shown} />}
             {port === undefined && (
               <>
-                <Busiest info={info} data={data} t={t} metric={metric} grid={grid.data} />
+                <Busiest info={info} data={data} t={t} metric={metric} />
                 {!flows && info.summary.pfc_pauses === 0 && <Holders info={info} />}
                 <p class="hint">
                   Select a link to see its queue with the thresholds drawn in, and the flows in it. A dashed
@@ -457,7 +465,7 @@ function limitsOf(info: Info): Limits[] {
 /** topPorts are the ports with the largest values of a column, in one pass: a large fabric has too many to sort in a
  * frame. */
 function topPorts(info: Info, data: Values, t: number, n: number): number[] {
-  const at = (p: number) => data.bytes[p * data.cols + t] ?? 0;
+  const at = (p: number) => data.codes[p * data.cols + t] ?? 0;
   const top: number[] = [];
   for (let p = 0, v: number, least = 0; p < info.ports.length; p++) {
     if ((v = at(p)) <= least) continue;
@@ -470,25 +478,25 @@ function topPorts(info: Info, data: Values, t: number, n: number): number[] {
 }
 
 /** worth is a value of the grid in words. */
-function worth(metric: string, grid: Grid, v: number): string {
-  if (metric === "queue") return f.bytes((v / 255) * grid.scale);
-  return metric === "marks" ? f.count(Math.round((v / 255) * grid.scale)) : f.percent((v / 255) * grid.scale);
+function worth(metric: string, v: number): string {
+  if (metric === "queue") return f.bytes(Math.round(v));
+  return metric === "marks" ? f.count(Math.round(v)) : f.percent(v);
 }
 
 /** named are the links to name in the drawing: the root of pauses, and the largest values of the time. */
-function named(info: Info, metric: string, t: number, data?: Values, grid?: Grid, worst = -1, failure?: Answer["failure"]): Label[] {
+function named(info: Info, metric: string, t: number, data?: Values, worst = -1, failure?: Answer["failure"]): Label[] {
   const root = metric === "pause" ? info.summary.pause_roots?.roots?.[0] : undefined;
-  const now = ((t + 0.5) / info.cols) * info.summary.step_time_ps;
+  const now = ((t + 0.5) / info.cols) * info.span_ps;
   const first: Label[] = root ? [{ port: root.port, words: `root: ${root.name}`, root: true }] : [];
   if (failure && failure.down_ps <= now && now < failure.up_ps) first.push({ port: failure.port, words: `${failure.name.split(" → ")[0]} down`, bold: true });
-  if (!data || !grid) return first;
+  if (!data) return first;
   // The port of the title is named too.
   const title = !root && metric === "queue" && data.bytes[worst * data.cols + t] > 0 ? [worst] : [];
   const others = topPorts(info, data, t, 3).filter((p) => p !== title[0]);
   return first.concat(
     [...title, ...others.slice(0, 3 - title.length - first.length)].map((p) => ({
       port: p,
-      words: `${info.ports[p].name.split(" → ")[0]} ${worth(metric, grid, data.bytes[p * data.cols + t])}`,
+      words: `${info.ports[p].name.split(" → ")[0]} ${worth(metric, data.worth(p * data.cols + t))}`,
       root: false,
       bold: p === title[0],
     })),
@@ -496,9 +504,9 @@ function named(info: Info, metric: string, t: number, data?: Values, grid?: Grid
 }
 
 /** Busiest lists the ports with most of what is shown at a moment: where to look first, also by keyboard. */
-function Busiest(props: { info: Info; data?: Values; t: number; metric: string; grid?: Grid }) {
-  const { info, data, t, grid } = props;
-  if (!data || !grid) return null;
+function Busiest(props: { info: Info; data?: Values; t: number; metric: string }) {
+  const { info, data, t } = props;
+  if (!data) return null;
   const top = topPorts(info, data, t, 6);
   return (
     <div class="panel" data-testid="busiest">
@@ -515,7 +523,7 @@ function Busiest(props: { info: Info; data?: Values; t: number; metric: string; 
                     {info.ports[p].name}
                   </button>
                 </td>
-                <td class="n">{worth(props.metric, grid, data.bytes[p * data.cols + t])}</td>
+                <td class="n">{worth(props.metric, data.worth(p * data.cols + t))}</td>
               </tr>
             ))}
           </tbody>

@@ -87,7 +87,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   ];
   const drawn = all.filter((l) => some(l.values));
   // Runs of earlier versions count drops but do not say when.
-  const untimed = info.summary.drops > 0 && !some(data.drops) && to - from >= info.summary.step_time_ps;
+  const untimed = info.summary.drops > 0 && !some(data.drops) && to - from >= info.span_ps;
   const byNICs = info.summary.reorder_memory?.dropped_packets ?? 0;
   const none = all.filter((l) => l.values.length > 0 && !some(l.values) && !((untimed || byNICs > 0) && l.name === "Drops")).map((l) => l.name.toLowerCase().replace(", longest", "").replace("above", "ports above").replace("ecn", "ECN").replace("wred", "WRED"));
   const flags = flagsOf(data, props.marks ?? []).filter((m) => m.at >= from && m.at <= to);

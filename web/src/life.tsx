@@ -42,7 +42,7 @@ function useScene(info: Info, chapter: number, told?: Told) {
   const ask = !own && (byFlow(info) ? [journey] : travels).includes(chapter) && !standalone();
   const { data: answer } = useData(ask ? () => view<Answer>(info.name, "answer") : null, [info.name, ask]);
   const { data } = useData(ask ? () => view<Messages>(info.name, "messages") : null, [info.name, ask]);
-  const whole = info.summary.step_time_ps;
+  const whole = info.span_ps;
   const window = (a: number, b: number, after: number) => ({
     from: Math.max(0, a - 0.1 * (b - a)),
     to: Math.min(whole, b + after * (b - a)),

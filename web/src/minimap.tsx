@@ -9,7 +9,7 @@ export function Minimap(props: { info: Info; from: number; to: number; width: nu
   const { info, from, to, width, left } = props;
   const { data } = useData(() => view<Total>(info.name, "total"), [info.name]);
   const box = useRef<SVGSVGElement>(null);
-  const step = Math.max(1, info.summary.step_time_ps);
+  const step = info.span_ps;
   const w = width - left;
   const x = (ps: number) => left + (ps / step) * w;
   const cols = data?.cols ?? [];

@@ -13,7 +13,7 @@ const to = (info: Info, what: string, args: Record<string, string | number | und
 
 /** around is a window of time, a twentieth of the step, with a time in its middle. */
 function around(info: Info, at: number) {
-  const step = Math.max(1, info.summary.step_time_ps);
+  const step = info.span_ps;
   const from = Math.max(0, Math.min(step * 0.95, at - step / 40));
   return { from: Math.round(from), to: Math.round(from + step / 20), at: Math.round(at) };
 }
@@ -229,7 +229,7 @@ function Pause({ info, p }: { info: Info; p: PausePicture }) {
 }
 
 function Rate({ info, p }: { info: Info; p: RatePicture }) {
-  const step = Math.max(1, info.summary.step_time_ps);
+  const step = info.span_ps;
   const at = p.at_ps ?? [];
   const top = Math.max(p.line_bps, 1);
   const y = (v: number) => H - (v / top) * (H - 14);

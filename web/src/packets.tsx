@@ -297,14 +297,14 @@ function Path({ info, m, at }: { info: Info; m: Message; at?: number }) {
 
 /** Met is what a message's packets met where they waited longest, a little before and after it. */
 function Met({ info, m, at }: { info: Info; m: Message; at?: number }) {
-  const end = m.done_ps < 0 ? info.summary.step_time_ps : m.done_ps;
+  const end = m.done_ps < 0 ? info.span_ps : m.done_ps;
   const room = 0.08 * (end - m.posted_ps);
   return (
     <Passage
       info={info}
       qp={m.qp}
       from={Math.max(0, m.posted_ps - room)}
-      to={Math.min(info.summary.step_time_ps, end + room)}
+      to={Math.min(info.span_ps, end + room)}
       at={at}
       span={[m.posted_ps, end]}
     />

@@ -84,7 +84,7 @@ export function traced(info: Info, m: Message, capture: string[]): Trace {
   const follow = [0, Math.floor(m.packets / 2), m.packets - 1]
     .filter((n, i, all) => all.indexOf(n) === i)
     .map((n) => `${m.qp}/+${m.first_packet + n}`);
-  const end = m.done_ps < 0 ? info.summary.step_time_ps : m.done_ps;
+  const end = m.done_ps < 0 ? info.span_ps : m.done_ps;
   return { follow, capture, from_ps: m.posted_ps, to_ps: end, stop: true };
 }
 

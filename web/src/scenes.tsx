@@ -188,7 +188,7 @@ export function Transfers({ info, r }: { info: Info; r: Recorded }) {
   const { box, width } = useWidth(1100);
   const list = [...r.list].sort((a, b) => b.bytes - a.bytes).slice(0, most).sort((a, b) => a.posted_ps - b.posted_ps || a.done_ps - b.done_ps);
   if (list.length === 0) return <div ref={box} class="facts note">No message between servers was recorded.</div>;
-  const step = Math.max(1, info.summary.step_time_ps);
+  const step = info.span_ps;
   const small = width < 700;
   const left = small ? 150 : 250;
   const right = 76;

@@ -130,7 +130,7 @@ function finding(info: Info, critical: Critical | undefined, answer: Answer | un
  * that it goes through longest; ink lines are its pieces, arrows its ways from rank to rank. */
 export function TimeLine({ info }: { info: Info }) {
   const place = usePlace();
-  const step = Math.max(1, info.summary.step_time_ps);
+  const step = info.span_ps;
   const { data: answer, error: unanswered } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
   // Without a window in the address the view opens on the one that lost time.
   const open = !place.args.has("from") && !place.args.has("to");

@@ -14,9 +14,11 @@ type Info struct {
 	Ports    []result.PortRow `json:"ports"`
 	Cols     int              `json:"cols"`    // columns of time in a grid and in pauses
 	Leading  string           `json:"leading"` // name of the leading cause; "": none costs 0.5 % of the step
+	Span     int64            `json:"span_ps"` // what tables cover: the step, or until background writes end
 }
 
-// Grid is one number per port and column of time, 0 to 255, of which 255 is Scale.
+// Grid is one value per port and column of time, to three digits: ln(1 + value / unit) as a share of 65,535 at Scale,
+// where unit is 1 or, of shares, 1e-4. First the high bytes of all values, then the low ones, which compress worse.
 type Grid struct {
 	Metric string  `json:"metric"`
 	From   int64   `json:"from_ps"`

@@ -44,11 +44,10 @@ type Dropped struct {
 	First int64  `json:"first_ps"` // start of its first sample with a drop
 }
 
-// laneColumns is the columns of a window, maxLaneQPs the maximum number of listed queue pairs.
+// maxLaneQPs is the maximum number of listed queue pairs.
 const (
-	laneColumns = 300
-	maxLaneQPs  = 12
-	maxDropped  = 5 // ports named in a window
+	maxLaneQPs = 12
+	maxDropped = 5 // ports named in a window
 )
 
 // lanes sums samples up by column.
@@ -57,8 +56,9 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	cols := r.columns(columns) // those of the fabric, whose drawing is beside
 	if r.Summary.Fidelity == "flow" {
-		return Lanes{From: from, To: to, Width: float64(to-from) / laneColumns, Queue: []int64{}, Port: -1,
+		return Lanes{From: from, To: to, Width: float64(to-from) / float64(cols), Queue: []int64{}, Port: -1,
 			LongestAt: -1, FirstMark: -1, FirstPause: -1, FirstDrop: -1, Above: []float64{}, Paused: []float64{},
 			Marks: []float64{}, Drops: []float64{}, Dropped: []Dropped{}, QPs: []Through{}}, nil
 	}
@@ -66,10 +66,10 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := Lanes{From: from, To: to, Width: float64(to-from) / laneColumns, Queue: make([]int64, laneColumns), Port: -1,
+	v := Lanes{From: from, To: to, Width: float64(to-from) / float64(cols), Queue: make([]int64, cols), Port: -1,
 		LongestAt: -1, FirstMark: -1, FirstPause: -1, FirstDrop: -1,
-		Above: []float64{}, Paused: make([]float64, laneColumns),
-		Marks: make([]float64, laneColumns), Drops: make([]float64, laneColumns),
+		Above: []float64{}, Paused: make([]float64, cols),
+		Marks: make([]float64, cols), Drops: make([]float64, cols),
 		Dropped: r.dropped(links, from, to), QPs: []Through{}}
 	thresholds := r.thresholds()
 	limited := 0 // ports with thresholds
@@ -78,7 +78,7 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 			limited++
 		}
 	}
-	over := make([]bool, len(r.ports)*laneColumns)
+	over := make([]bool, len(r.ports)*cols)
 	longest := int64(0)
 	for i := range links {
 		l := &links[i]
@@ -98,21 +98,21 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 			}
 		}
 		a, b := float64(l.Start-from)/v.Width, float64(l.Start+l.Length-from)/v.Width
-		for c := max(0, int(a)); c < laneColumns && float64(c) < b; c++ {
+		for c := max(0, int(a)); c < cols && float64(c) < b; c++ {
 			part := math.Min(b, float64(c+1)) - math.Max(a, float64(c)) // of a column
 			v.Queue[c] = max(v.Queue[c], held)
 			v.Marks[c] += float64(l.Marks) * part / (b - a)
 			v.Drops[c] += float64(l.Drops) * part / (b - a)
 			v.Paused[c] += float64(l.Paused) / float64(l.Length) * part
-			over[int(l.Port)*laneColumns+c] = over[int(l.Port)*laneColumns+c] ||
+			over[int(l.Port)*cols+c] = over[int(l.Port)*cols+c] ||
 				thresholds[l.Port][0] > 0 && held > thresholds[l.Port][0]
 		}
 	}
 	if limited > 0 {
-		v.Above = make([]float64, laneColumns)
+		v.Above = make([]float64, cols)
 		for i, is := range over {
 			if is {
-				v.Above[i%laneColumns] += 1 / float64(limited)
+				v.Above[i%cols] += 1 / float64(limited)
 			}
 		}
 	}

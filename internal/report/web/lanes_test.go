@@ -49,7 +49,7 @@ func TestLanes(t *testing.T) {
 	if v.FirstMark != firstMark || v.LongestAt != longestAt || firstMark < 0 && sum.ECNMarks > 0 {
 		t.Errorf("first mark at %d, longest queue at %d, want %d, %d", v.FirstMark, v.LongestAt, firstMark, longestAt)
 	}
-	if v.Port < 0 || v.Name == "" || len(v.QPs) == 0 || len(v.Above) != laneColumns {
+	if v.Port < 0 || v.Name == "" || len(v.QPs) == 0 || len(v.Above) != columns {
 		t.Errorf("%+v", v)
 	}
 	for i := range v.QPs {
@@ -63,7 +63,7 @@ func TestLanes(t *testing.T) {
 		}
 	}
 	part := decoded[Lanes](t, s, "/api/runs/"+name+"/lanes?from=1000000&to=2000000")
-	if part.From != 1000000 || part.To != 2000000 || part.Width != 1000000/float64(laneColumns) {
+	if part.From != 1000000 || part.To != 2000000 || part.Width != 1000000/float64(columns) {
 		t.Errorf("%+v", part)
 	}
 }

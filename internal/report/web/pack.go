@@ -116,7 +116,8 @@ func packColumn(rows int, at func(int) reflect.Value) column {
 
 // info returns the common data of every view of a run, as columns if the page requests them.
 func (r *Directory) info(q url.Values) any {
-	info := Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns), report.Leading(&r.Summary)}
+	info := Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns), report.Leading(&r.Summary),
+		r.span()}
 	if !q.Has("packed") {
 		return info
 	}

@@ -186,14 +186,24 @@ func (r *Directory) grid(q url.Values) (any, error) {
 	if metric == "util" || metric == "pause" {
 		scale = 1
 	}
-	data := make([]byte, len(sums))
-	for i, s := range sums {
-		if s > 0 && scale > 0 {
-			data[i] = byte(math.Max(1, math.Min(255, math.Round(s/scale*255))))
+	return Grid{metric, from, to, cols, len(r.ports), scale, metrics[metric],
+		base64.StdEncoding.EncodeToString(coded(sums, scale))}, nil
+}
+
+// coded returns the data of a grid.
+func coded(values []float64, scale float64) []byte {
+	unit := 1.0
+	if scale <= 1 {
+		unit = 1e-4
+	}
+	data, full := make([]byte, 2*len(values)), math.Log1p(scale/unit)
+	for i, v := range values {
+		if v > 0 && scale > 0 {
+			n := uint16(max(1, math.Round(math.Log1p(min(v, scale)/unit)/full*65535)))
+			data[i], data[len(values)+i] = byte(n>>8), byte(n)
 		}
 	}
-	return Grid{metric, from, to, cols, len(r.ports), scale, metrics[metric],
-		base64.StdEncoding.EncodeToString(data)}, nil
+	return data
 }
 
 // maxSeries is the maximum number of points of a curve.
