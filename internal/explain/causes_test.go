@@ -341,15 +341,17 @@ func TestVictim(t *testing.T) {
 			t.Errorf("%s: %q: %+v", cc, at, s.Places)
 		}
 		own, reaction := s.Chain.Own[cause.Pause], s.Chain.Reaction[cause.Pause]
-		if id, _ := s.Chain.Leading(0); id != cause.Pause || s.Chain.Costs(cause.Incast) != 0 || own < 400_000_000 ||
-			(cc == "none") != (reaction == 0) || cc != "none" && (own > 550_000_000 || reaction < 1_200_000_000) {
+		if id, _ := s.Chain.Leading(0); id != cause.Pause || s.Chain.Costs(cause.Incast) != 0 ||
+			s.Chain.Saves(cause.Incast) != 0 || own < 400_000_000 || (cc == "none") != (reaction == 0) ||
+			cc != "none" && (own > 550_000_000 || reaction < 1_200_000_000) {
 			t.Errorf("%s: %+v", cc, s.Chain)
 		}
 		if why := s.Slowest.Reason; !strings.HasPrefix(why, "PFC pauses of ") || !strings.Contains(why, ", root seg-2-rail-1:Eth1 → host-9, ") {
 			t.Errorf("%s: %s", cc, s.Slowest.Reason)
 		}
 		for _, row := range tab.Causes {
-			if row.Scope == result.OfMessage && row.Cause == "incast" && (row.Instance == 7) == (row.Time+row.Reaction > 0) {
+			if row.Scope == result.OfMessage && row.Cause == "incast" &&
+				(row.Instance == 7) == (row.Time+row.Reaction+row.Saving > 0) {
 				t.Errorf("%s: %+v", cc, row)
 			}
 		}

@@ -34,6 +34,9 @@ func (a *accounts) victims(to *cause.Account, messages []int32) {
 	own, reaction := int64(share*float64(to.Own[cause.Incast])), int64(share*float64(to.Reaction[cause.Incast]))
 	to.Own[cause.Incast] -= own
 	to.Reaction[cause.Incast] -= reaction
+	if to.Costs(cause.Incast) == 0 {
+		to.Saving[cause.Incast] = 0 // what costs nothing saves nothing
+	}
 	if room := max(0, int64(paused)-to.Own[cause.Pause]); cuts && own > room {
 		own, reaction = room, reaction+own-room
 	}
