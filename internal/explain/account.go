@@ -171,7 +171,7 @@ func (a *accounts) alike(id cause.ID) without {
 			v = v.and(also).calm(also)
 		}
 	}
-	v.free = v.has(cause.Recovering) && v.has(cause.Pause)
+	v.free = v.has(cause.Pause) && (v.has(cause.Recovering) || a.m.pauses)
 	v.kept = a.m.owned && v.has(cause.Window) && id != cause.Window
 	return v
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/cause"
 	"railyard/internal/fluid"
@@ -33,14 +34,16 @@ func (m *model) bundled(c int32, w *wayOf) {
 // the links behind its port its share, and of those behind all ports together all.
 func (w *wayOf) overBundle(uses []fluid.Use, v without) []fluid.Use {
 	uses[0].Link = w.egressAll
-	for i := range uses[1:] {
-		uses[1+i].Share /= float64(w.bundle)
-	}
 	routes := 0
 	if v.has(cause.FailedCapacity) {
 		routes = 1
 	}
-	for _, s := range w.around[routes] {
+	around := w.around[routes]
+	uses = slices.DeleteFunc(uses, func(u fluid.Use) bool { return slices.Contains(around, u.Link) })
+	for i := range uses[1:] {
+		uses[1+i].Share /= float64(w.bundle)
+	}
+	for _, s := range around {
 		uses = append(uses, fluid.Use{Link: s, Share: 1, Holds: true})
 	}
 	return uses

@@ -412,11 +412,15 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 			add(l, false)
 		}
 	}
+	windows := len(buf)
 	switch {
 	case w.window >= 0 && !v.has(cause.Window):
 		add(w.window, false)
 	case w.owned >= 0 && v.kept:
 		add(w.owned, false)
+	}
+	if v.has(cause.OnePort) && w.bundle > 1 && len(buf) > windows {
+		buf[windows].Share /= float64(w.bundle) // each queue pair has its own
 	}
 	if w.cores >= 0 && !v.has(cause.HostCores) {
 		add(w.cores, false)

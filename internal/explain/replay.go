@@ -412,6 +412,11 @@ func (p *excessPart) isQueued() bool {
 	return !p.reaction && queueing>>p.id&1 == 1
 }
 
+// perPair reports whether a part is a wait that each queue pair has for its own bytes, so that several wait at once.
+func (p *excessPart) perPair() bool {
+	return !p.reaction && p.id != cause.Pause && p.id != cause.Retransmission
+}
+
 // shorter returns how much of its fluid time in the run a message has in a replay, at most 1.
 func (e *excess) shorter(fluid unit.Time) float64 {
 	return min(1, float64(fluid)/float64(max(1, e.fluid-e.began)))
@@ -423,8 +428,8 @@ func (e *excess) shorter(fluid unit.Time) float64 {
 // bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well. Where
 // links are others, a reaction to what is not left out is there for as long as shared links still limit the message;
 // one to pauses stays, since without it a replay that leaves out pauses as well would be longer. Queues of what is not
-// left out are as much shorter as the fluid's time. Round trips are trip times as long, and where links are others
-// their waits go as reactions do.
+// left out are as much shorter as the fluid's time, and so are waits of queue pairs that share a message. Round trips
+// are trip times as long, and where links are others their waits go as reactions do.
 func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, trip float64,
 	still, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
@@ -442,7 +447,7 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, tr
 			if p.reaction && p.id != cause.Pause && v.elsewhere() && !v.has(p.id) {
 				time = unit.Time(float64(time) * still(p.id))
 			}
-			if p.isQueued() && v.elsewhere() {
+			if v.elsewhere() && (p.isQueued() || v.has(cause.OnePort) && p.perPair()) {
 				time = unit.Time(e.shorter(fluid) * float64(time))
 			}
 			if p.id == cause.Window && !p.reaction {

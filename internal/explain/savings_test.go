@@ -59,6 +59,10 @@ var drawn = []struct {
 	{"two-receiving-ports.yaml", cause.Collision},
 	{"sent-while-one-waited.yaml", cause.Retransmission},
 	{"unmet-failure.yaml", cause.Collision},
+	{"planes-of-a-bundle.yaml", cause.OnePort},
+	{"windows-of-a-bundle.yaml", cause.OnePort},
+	{"waits-of-a-bundle.yaml", cause.OnePort},
+	{"unpaused-senders.yaml", cause.Pause},
 }
 
 // savings reads a drawn scenario.
