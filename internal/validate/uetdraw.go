@@ -34,17 +34,28 @@ type UETSpread struct {
 // UETMemory is the maximum memory of a run, MB.
 const UETMemory = 1000
 
-// DrawUET draws n of the published runs of a class without repetition; all if there are fewer.
+// DrawUET draws n of the published runs without repetition; all if there are fewer. Classes take turns, so that a draw
+// has runs of each.
 func DrawUET(seed uint64, n int) (drawn []UETRun, err error) {
 	defer caught(&err)
-	all := must(uetPublished())
+	all, random := must(uetPublished()), rng.New(seed, "published runs of uet-htsim")
+	var turns [][]UETRun
 	for i := range uetClasses {
 		c := &uetClasses[i]
-		for _, u := range c.of(all) {
-			drawn = append(drawn, UETRun{Name: u.String(), Class: c.String(), Expected: u.last, run: u, class: c})
+		mine := c.of(all)
+		shuffle(mine, random)
+		for turn, u := range mine {
+			if turn == len(turns) {
+				turns = append(turns, nil)
+			}
+			turns[turn] = append(turns[turn],
+				UETRun{Name: u.String(), Class: c.String(), Expected: u.last, run: u, class: c})
 		}
 	}
-	shuffle(drawn, rng.New(seed, "published runs of uet-htsim"))
+	for _, turn := range turns {
+		shuffle(turn, random)
+		drawn = append(drawn, turn...)
+	}
 	return drawn[:min(n, len(drawn))], nil
 }
 

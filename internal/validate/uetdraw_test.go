@@ -39,6 +39,19 @@ func TestDrawUET(t *testing.T) {
 	if same > 5 {
 		t.Errorf("another seed draws %d of 20 alike", same)
 	}
+	for seed := range uint64(20) {
+		drawn, _ := DrawUET(seed, 40)
+		counts := map[string]int{}
+		for _, u := range drawn {
+			counts[u.Class]++
+		}
+		for i := range uetClasses {
+			c := &uetClasses[i]
+			if of := len(c.of(must(uetPublished()))); counts[c.String()] < min(of, 40/len(uetClasses)) {
+				t.Errorf("seed %d draws %d of the %d runs of %s", seed, counts[c.String()], of, c)
+			}
+		}
+	}
 	first := few[0].class
 	runs := []UETRun{
 		{run: uetRun{last: 100}, class: first, Ours: 103},
