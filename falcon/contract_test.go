@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"railyard/cc"
 	"railyard/param"
 	"railyard/transport"
 	"railyard/unit"
@@ -146,6 +147,45 @@ func TestCongestedByHand(t *testing.T) {
 	}
 	if p.rounds != 0 || p.acked != 0 || p.late != 0 {
 		t.Errorf("after five rounds of exactly half: %+v", p)
+	}
+}
+
+// eager is a controller whose window and target change with its first acknowledgement.
+type eager struct {
+	cc.Controller
+	window [2]unit.Bytes
+	target [2]float64
+	acks   int
+}
+
+func (e *eager) OnAck(unit.Time, *cc.Ack)                 { e.acks = 1 }
+func (e *eager) Decision() cc.Decision                    { return cc.Decision{Window: e.window[e.acks]} }
+func (e *eager) Signal(unit.Time, string) (float64, bool) { return e.target[e.acks], true }
+
+// TestCongestionBeforeTheUpdate: an acknowledgement is late, and a round ends, by the target and the window before the
+// controller takes the acknowledgement (Isekai, swift.h: ProcessAckNackMultipath, ComputePlb).
+func TestCongestionBeforeTheUpdate(t *testing.T) {
+	for name, c := range map[string]struct {
+		window [2]unit.Bytes // before and after
+		target [2]float64
+		left   bool
+	}{
+		"late by the target before":    {[2]unit.Bytes{4000, 4000}, [2]float64{20e-6, 40e-6}, true},
+		"late by the target after":     {[2]unit.Bytes{4000, 4000}, [2]float64{40e-6, 20e-6}, false},
+		"no target before":             {[2]unit.Bytes{4000, 4000}, [2]float64{0, 20e-6}, true},
+		"a round by the window before": {[2]unit.Bytes{4000, 8000}, [2]float64{20e-6, 20e-6}, true},
+		"a round by the window after":  {[2]unit.Bytes{8000, 4000}, [2]float64{20e-6, 20e-6}, false},
+		"four packets of 4.5":          {[2]unit.Bytes{4500, 4500}, [2]float64{20e-6, 20e-6}, false},
+	} {
+		s := fresh(t, 1, param.Values{"plb_rounds": 1}, 8)
+		f := &s.flows[0]
+		f.ctl = &eager{window: c.window, target: c.target}
+		f.decide(s.set.MTU, s.line)
+		f.acked = 4000
+		s.tell(0, 0, 30*us, &transport.Packet{})
+		if left := s.repaths == 1; left != c.left {
+			t.Errorf("%s: the path is left: %v", name, left)
+		}
 	}
 }
 

@@ -70,12 +70,12 @@ func (f *flow) heard(rtt unit.Time) {
 
 // congested counts acknowledged packets, late or not. It reports that the path should be left: in each of several
 // rounds, a round being a window, most packets were late.
-func (p *plb) congested(s *settings, packets int, late bool, window int) bool {
+func (p *plb) congested(s *settings, packets int, late bool, window float64) bool {
 	p.acked += packets
 	if late {
 		p.late += packets
 	}
-	if p.acked < window {
+	if float64(p.acked) < window {
 		return false
 	}
 	if float64(p.late) < s.PLBShare*float64(p.acked) {
@@ -243,11 +243,15 @@ func (s *sender) tell(now unit.Time, id int, rtt unit.Time, p *transport.Packet)
 	packets := max(1, int(f.acked/s.set.MTU))
 	s.ack = cc.Ack{Bytes: f.acked, InFlight: f.flying, RTT: rtt, Marked: p.Flags&transport.Marked != 0}
 	f.acked = 0
+	target, window := f.target(), float64(f.window)/float64(s.set.MTU) // before the window changes, as in Isekai
 	f.ctl.OnAck(now, &s.ack)
 	f.decide(s.set.MTU, s.line)
-	if t := f.target(); s.set.PLB && rtt > 0 && t > 0 {
-		late := float64(rtt) > s.set.PLBLate*float64(t)
-		if f.plb.congested(s.set, packets, late, int(f.window/s.set.MTU)) {
+	if target == 0 {
+		target = f.target()
+	}
+	if s.set.PLB && rtt > 0 && target > 0 {
+		late := float64(rtt) > s.set.PLBLate*float64(target)
+		if f.plb.congested(s.set, packets, late, window) {
 			s.leave(now, id, false)
 		}
 	}

@@ -39,7 +39,7 @@ const (
 var (
 	falconBurst = reason("Falcon's first windows",
 		"Each path begins with the bytes that it holds, 1.2 MB of a connection, and 20,000 packets of the first burst are dropped. Isekai's connections begin with 32 packets.",
-		"cc.swift.profile=falcon", "1.004 (next row); it is not the default, because a lone flow of 2 MB then takes 132 us instead of 29")
+		"cc.swift.profile=falcon", "1.007 (next row); it is not the default, because a lone flow of 2 MB then takes 132 us instead of 29")
 	falconMany = reason("Falcon's windows below a packet",
 		"508 windows, four of each sender, would queue for 170 us, and flow scaling adds at most 60 us to the target. Windows fall below a packet and the link idles.",
 		"cc.swift.fs_range=20", "1.006")
