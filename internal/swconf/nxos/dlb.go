@@ -82,16 +82,23 @@ func (p *parser) hasDLB() {
 				source, "name the physical ports towards the equal-cost paths")
 		}
 	}
+	switched := 0
 	for _, q := range p.c.Ports {
 		said := p.layer2[q]
 		if !said.V {
 			continue
 		}
+		switched++
 		if slices.ContainsFunc(d.Ports, func(n swconf.Said[string]) bool { return n.V == q.Name }) {
 			swconf.Report(p.c, said.At, swconf.Error, "dlb-layer2",
 				fmt.Sprintf("%s is a switchport, and DLB names it", q.Name), source,
 				"no switchport on the port, or take it out of DLB")
 		}
+	}
+	if n := len(p.c.Ports); d.All && n > 0 && switched == n {
+		swconf.Report(p.c, d.At, swconf.Error, "dlb-layer2",
+			fmt.Sprintf("DLB is on all ports of layer 3, and each of the %d ports is a switchport", n), source,
+			"no switchport on the ports towards the equal-cost paths")
 	}
 }
 

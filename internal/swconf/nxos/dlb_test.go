@@ -56,3 +56,29 @@ func TestDLBOfModels(t *testing.T) {
 		}
 	}
 }
+
+// TestDLBOfAll: DLB on all ports of layer 3 is none if each port is a switchport.
+func TestDLBOfAll(t *testing.T) {
+	const routed, switched = "  no switchport\n", "  switchport\n"
+	for _, c := range []struct {
+		ports []string
+		found bool
+	}{
+		{nil, false},
+		{[]string{routed, switched}, false},
+		{[]string{switched, ""}, false},
+		{[]string{switched, switched}, true},
+	} {
+		text := "hardware profile dlb\n  dlb-interface all\n"
+		for i, port := range c.ports {
+			text += fmt.Sprintf("interface Ethernet1/%d\n%s", i+1, port)
+		}
+		l, err := Parse("leaf.cfg", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := len(l.Faults) == 1 && l.Faults[0].Rule == "dlb-layer2"; found != c.found || len(l.Faults) > 1 {
+			t.Errorf("%q: %v", c.ports, l.Faults)
+		}
+	}
+}
