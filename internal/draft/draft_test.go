@@ -196,6 +196,25 @@ func TestRuns(t *testing.T) {
 	t.Log(folded, "folded,", refused, "refused")
 }
 
+// TestAllToAllByPXN checks that servers of NVIDIA's GPUs send an all-to-all by the NIC on the receiver's rail, as NCCL
+// does by default, and no others.
+func TestAllToAllByPXN(t *testing.T) {
+	for _, c := range []struct {
+		a    Answers
+		want bool
+	}{{Answers{Server: "dgx-h200"}, true}, {Answers{Server: "gb200-nvl72-tray", GPUs: "72"}, true},
+		{Answers{Server: "mi300x-platform"}, false}, {Answers{Fabric: "fat-tree", GPUs: "16"}, false}} {
+		c.a.Workload = "all-to-all"
+		p, err := plan(t, c.a)
+		if err != nil || p.PXN != c.want {
+			t.Errorf("%+v: pxn %v, %v", c.a, err == nil && p.PXN, err)
+		}
+	}
+	if p, err := plan(t, Answers{Workload: "permutation"}); err != nil || p.PXN {
+		t.Error(p.PXN, err)
+	}
+}
+
 // TestRackSharesNVLink checks that trays of a rack share NVLink, as many in each domain as divide the trays.
 func TestRackSharesNVLink(t *testing.T) {
 	for gpus, want := range map[string]string{"72": "nics: 4, nvlink_domain: 72}", "1024": "nics: 4, nvlink_domain: 64}",

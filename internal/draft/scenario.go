@@ -82,8 +82,13 @@ func (a *Answers) fabric(s *site.Server, hosts int) (string, error) {
 	if n := s.Sharing(hosts); n > s.GPUs {
 		shares = fmt.Sprintf(", nvlink_domain: %d", n)
 	}
-	server := fmt.Sprintf("# %s: %s of %s.\nserver: {gpu: %s, gpus: %d, nics: %d%s}\n", s.Name,
-		unit.Plural(s.NICs, "NIC"), rate.Show(), s.GPU, s.GPUs, s.NICs, shares)
+	by := ""
+	if gpu, err := model.FindGPU(s.GPU); err == nil && gpu.SM > 0 && a.Workload == "all-to-all" {
+		by = " NCCL sends by the NIC on the receiver's rail (pxn)."
+		shares += ", pxn: true"
+	}
+	server := fmt.Sprintf("# %s: %s of %s.%s\nserver: {gpu: %s, gpus: %d, nics: %d%s}\n", s.Name,
+		unit.Plural(s.NICs, "NIC"), rate.Show(), by, s.GPU, s.GPUs, s.NICs, shares)
 	over, _ := ratio(a.Oversubscription)
 	a.Missed = ""
 	if over != 1 && a.Fabric != "rail" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/calibrate/fitting"
+	"railyard/internal/coll"
 	"railyard/unit"
 )
 
@@ -46,6 +47,12 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 		}
 		return text
 	}
+	faster := func() string {
+		if len(fast) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("; %s faster than simulated: %s", unit.Plural(len(fast), "size"), says(&fast[0]))
+	}
 	f := &File{Path: a.Path, Scenario: scenario}
 	calibrate := a.Next
 	a.Next = nil
@@ -59,13 +66,10 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 			micros(late), says(&bySize[0]))
 		run()
 	case len(slow) > 0 && slow[len(slow)-1].Name == last.Name:
-		a.Verdict = "below expectation in bandwidth: " + says(last)
-		if len(fast) > 0 {
-			a.Verdict += fmt.Sprintf("; %s faster than simulated: %s", unit.Plural(len(fast), "size"), says(&fast[0]))
-		}
+		a.Verdict = "below expectation in bandwidth: " + says(last) + faster()
 		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))
 		a.next("find faults in their configurations", "config lint FOLDER")
-	case len(slowLarge) > 0:
+	case len(slowLarge) > 0 && last.Excess() >= -fitting.Expected:
 		p := &slowLarge[len(slowLarge)-1]
 		a.Verdict = fmt.Sprintf("bandwidth of %s as expected; %s slower: %s", largest.ShowSet(),
 			unit.Plural(len(slow), "smaller size"), says(p))
@@ -73,6 +77,7 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 			a.Verdict += fmt.Sprintf("; no measurement of healthy servers validates the simulator's %s below %s", p.Algorithm,
 				from.ShowSet())
 		}
+		a.Verdict += faster()
 		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))
 	case len(slow) > 0 && len(fast) == 0:
 		worst := slices.MinFunc(slow, func(x, y fitting.Point) int {
@@ -106,7 +111,9 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 			"as expected up to "+largest.ShowSet()+": ", "bandwidth as expected; ", "").Replace(a.Verdict),
 			unit.Plural(above, "row"), largest.ShowSet())
 	}
-	if len(a.Measured.Table()) > 0 {
+	if kinds := a.Measured.Kinds(); len(kinds) > 0 && !slices.Contains(kinds, coll.AllReduce) {
+		a.Assumed = "simulated with NCCL's protocols and channels; run has the scenario's"
+	} else if len(kinds) > 0 {
 		why := "set by the file"
 		if a.Algorithm != algorithm {
 			why = "--algorithm"
@@ -120,9 +127,9 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 		}
 		const assumed = "algorithm of all-reduces %s (%s), with NCCL's protocols and channels; run has the scenario's"
 		a.Assumed = fmt.Sprintf(assumed, algorithm, why)
-		if slices.ContainsFunc(points, func(p fitting.Point) bool { return p.Flows }) {
-			a.Assumed += "; the largest sizes as flows"
-		}
+	}
+	if a.Assumed != "" && slices.ContainsFunc(points, func(p fitting.Point) bool { return p.Flows }) {
+		a.Assumed += "; the largest sizes as flows"
 	}
 	if len(last.Settings) > 0 {
 		command := "run " + shellWord(scenario)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"railyard/internal/calibrate/fitting"
+	"railyard/internal/coll"
 	"railyard/internal/measured"
 )
 
@@ -30,6 +31,8 @@ func TestJudge(t *testing.T) {
 		{70, 130, "ring", "faster than simulated, so the scenario is not the cluster (algorithm, channels, NICs, links): " +
 			"large takes 100 µs, simulated 130 µs (+30.0 %); 1 size slower than simulated: small", "check net", ""},
 		{100, 130, "ring", "faster than simulated", "check net", ""},
+		{70, 200, "ring", "faster than simulated, so the scenario is not the cluster (algorithm, channels, NICs, links): " +
+			"large takes 100 µs, simulated 200 µs (+100.0 %); 1 size slower than simulated: small", "check net", ""},
 		{95, 105, "ring", "as expected up to 16 MiB: all 2 points within 10 %", "run net", ""},
 	} {
 		a := &Account{Path: "nccl.txt", Measured: set, Algorithm: "ring", Next: []Next{{Command: "calibrate"}}}
@@ -42,6 +45,15 @@ func TestJudge(t *testing.T) {
 			!strings.HasSuffix(a.Verdict, "; not judged: 1 row above 16 MiB") {
 			t.Errorf("%+v", a)
 		}
+	}
+	a2a := &Account{Path: "alltoall_perf.txt", Measured: &measured.Set{Collectives: []measured.Collective{
+		{Kind: coll.ToAll, Ranks: 16, Nodes: 2, Bytes: 1 << 28}}}}
+	a2a.Judge([]fitting.Point{{Name: "small", Bytes: 1 << 23, Measured: 100, Before: 70}, {Name: "middle", Bytes: 1 << 24,
+		Measured: 100, Before: 140}, {Name: "large", Bytes: 1 << 24, Measured: 100, Before: 100}}, "net", "auto", "")
+	if !strings.HasPrefix(a2a.Verdict, "bandwidth of 16 MiB as expected; 1 smaller size slower: small takes") ||
+		!strings.Contains(a2a.Verdict, "; 1 size faster than simulated: middle takes 100 µs, simulated 140 µs (+40.0 %)") ||
+		strings.Contains(a2a.Assumed, "all-reduce") {
+		t.Errorf("%+v", a2a)
 	}
 	late := &Account{Measured: set} // ib_write_lat: hosts and NICs take 2 us longer, and links have their rate
 	var sizes []fitting.Point

@@ -183,6 +183,15 @@ var kinds = map[string]coll.Kind{"allreduce": coll.AllReduce, "allgather": coll.
 	"reducescatter": coll.ReduceScatter, "alltoall": coll.ToAll, "broadcast": coll.Bcast,
 	"sendrecv": coll.SendRecv}
 
+// Kinds returns the measured kinds of collectives, each once, in order.
+func (s *Set) Kinds() (kinds []coll.Kind) {
+	for _, c := range s.Collectives {
+		kinds = append(kinds, c.Kind)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
 // Table merges equal points, measured at different times, in place or not, into medians with quartiles. They are
 // sorted by kind, ranks, nodes and bytes.
 func (s *Set) Table() []Collective {

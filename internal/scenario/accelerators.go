@@ -76,7 +76,7 @@ func (p *resolver) accelerators() error {
 	usual.Named = p.says("server.gpu")
 	s.NVLink = usual.NVLink
 	p.File.Calibration.kernels(usual)
-	p.NVLink = usual.NVLink
+	p.NVLink, p.NVLatency, p.PXN = usual.NVLink, s.NVLatency, s.PXN || s.Choice == RailNICs
 	p.Kinds = slices.Repeat([]*Kind{usual}, len(p.Graph.Hosts))
 	kinds := map[*site.Type]*Kind{}
 	for host, t := range p.types {

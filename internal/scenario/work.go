@@ -51,8 +51,6 @@ func (p *resolver) work() error {
 	if err := p.accelerators(); err != nil {
 		return err
 	}
-	own := &p.File.Server
-	p.NVLatency, p.PXN = own.NVLatency, own.PXN || own.Choice == RailNICs
 	if p.says("jobs") && len(p.File.Jobs) == 0 {
 		return field.New("jobs", "is empty; give each a name and a workload")
 	}

@@ -57,11 +57,16 @@ func quiet(float64, string) {}
 // allReduce returns the time of an all-reduce on the first servers of a scenario, in microseconds. If congestion
 // control reacts to it, the time is that after warm-up runs.
 func allReduce(t *testing.T, text string, bytes, servers int) float64 {
+	return timeOf(t, text, "all-reduce", bytes, servers)
+}
+
+// timeOf returns the time of a collective as allReduce does.
+func timeOf(t *testing.T, text, kind string, bytes, servers int) float64 {
 	t.Helper()
 	run := func(repeat int) *result.Summary {
-		path := file(t, "s.yaml", text+fmt.Sprintf("jobs:\n  - {on: [%s], traffic: {collective: {kind: all-reduce, "+
+		path := file(t, "s.yaml", text+fmt.Sprintf("jobs:\n  - {on: [%s], traffic: {collective: {kind: %s, "+
 			"bytes: %dB, algorithm: auto, protocol: auto, repeat: %d}}}\n",
-			strings.Join([]string{"host-1", "host-2"}[:servers], ", "), bytes, repeat))
+			strings.Join([]string{"host-1", "host-2"}[:servers], ", "), kind, bytes, repeat))
 		p, err := scenariofile.Plan(path, nil, nil)
 		if err != nil {
 			t.Fatal(err)

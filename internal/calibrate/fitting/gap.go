@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"railyard/internal/calibrate"
+	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -100,16 +101,16 @@ func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.P
 	if x.base, err = x.asFlows(&Hypothesis{}); err != nil {
 		return nil, err
 	}
-	nccl := len(set.Table()) > 0
-	all := hypotheses(plan, c.Algorithm, fixed, nccl)
+	kinds := set.Kinds()
+	all := hypotheses(plan, c.Algorithm, fixed, kinds)
 	if !slices.ContainsFunc(points, func(p Point) bool { return !Carried(points, p.Group) }) && !x.fast() {
 		all = slices.DeleteFunc(all, func(h Hypothesis) bool { return h.grows == nil && !h.choice() })
 	}
 	if err := x.tryAll(all, progress); err != nil {
 		return nil, err
 	}
-	if x.rank(); nccl && (len(x.Best) == 0 || !x.Explains(&x.Best[0]) && !x.Carries(&x.Best[0]) || x.fast()) {
-		for _, a := range assumptions(c.Algorithm, fixed) {
+	if x.rank(); len(kinds) > 0 && (len(x.Best) == 0 || !x.Explains(&x.Best[0]) && !x.Carries(&x.Best[0]) || x.fast()) {
+		for _, a := range assumptions(c.Algorithm, fixed || !slices.Contains(kinds, coll.AllReduce)) {
 			with := assuming(all, a)
 			if err := x.without(&with[0]); errors.Is(err, context.Canceled) {
 				return nil, err

@@ -59,6 +59,44 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainAllToAll measures all-to-alls of two servers in which NCCL sends by the NIC on the receiver's rail (PXN, its
+// default), or does not, unlike the scenario. That is the hypothesis, and no other concerns all-reduces.
+func TestExplainAllToAll(t *testing.T) {
+	t.Parallel()
+	for _, pxn := range []bool{true, false} {
+		with := func(on bool) string {
+			return strings.Replace(healthy, "nics: 4}", fmt.Sprintf("nics: 4, pxn: %v}", on), 1)
+		}
+		var b strings.Builder
+		fmt.Fprintln(&b, "# Collective test starting: alltoall_perf")
+		for r := range 8 {
+			fmt.Fprintf(&b, "#  Rank %2d Group  0 Pid %d on n%d device %d [0x00] NVIDIA H100\n", r, 100+r, r/4, r%4)
+		}
+		for _, n := range []int{1 << 20, 1 << 25} {
+			us := timeOf(t, with(pxn), "all-to-all", n, 2)
+			fmt.Fprintf(&b, "%d %d float none -1 %.2f %.3f %.3f 0\n", n, n/32, us, float64(n)/us/1e3, float64(n)/us/1e3*7/8)
+		}
+		q := &Question{Fabric: file(t, "s.yaml", with(!pxn)), Algorithm: "auto", Largest: 64 * unit.MiB,
+			NCCLTests: []string{file(t, "nccl.txt", b.String())}}
+		points, _, err := q.Compared(8, simulate, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := q.Explain(points, false, simulate, quiet)
+		if err != nil || len(g.Best) == 0 {
+			t.Fatal(g, err)
+		}
+		if h := &g.Best[0]; h.Scenario != fmt.Sprintf("--set server.pxn=%v", pxn) || h.Error > Expected {
+			t.Errorf("pxn %v: %s, error %.3f of %.3f", pxn, h.Scenario, h.Error, g.Error)
+		}
+		for _, h := range g.Best {
+			if strings.Contains(h.Name, "all-reduce") || strings.Contains(h.Confirm, "all_reduce") {
+				t.Errorf("%s: %s", h.Name, h.Confirm)
+			}
+		}
+	}
+}
+
 // TestExplainPairs reads a table of 2 servers of 8 GPUs: 60 µs plus size over 185 GB/s of bus bandwidth, half of
 // the bandwidth of 8 NICs of 400G. With rings, half of the rate and a launch together explain what neither does
 // alone.
@@ -140,6 +178,33 @@ func TestTimesGrow(t *testing.T) {
 	for i, p := range points[1:] {
 		if p.Before < points[i].Before {
 			t.Errorf("%v takes %.0f us, %v %.0f us", p.Bytes, p.Before, points[i].Bytes, points[i].Before)
+		}
+	}
+}
+
+// TestSizesGrowSmoothly simulates all-to-alls that meet hash collisions: twice the bytes take about twice as long, also
+// where fewer runs are simulated than of smaller sizes.
+func TestSizesGrowSmoothly(t *testing.T) {
+	t.Parallel()
+	const cluster = "name: a\nfabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps}}\n" +
+		"server: {gpu: h100, gpus: 4, nics: 4}\n"
+	var b strings.Builder
+	fmt.Fprintln(&b, "# Collective test starting: alltoall_perf")
+	for r := range 8 {
+		fmt.Fprintf(&b, "#  Rank %2d Group  0 Pid %d on n%d device %d [0x00] NVIDIA H100\n", r, 100+r, r/4, r%4)
+	}
+	for mib := 64.0; mib <= 512; mib *= 2 {
+		fmt.Fprintf(&b, "%.0f %.0f float none -1 %.1f 40.00 35.00 0\n", mib*(1<<20), mib*(1<<15), mib*(1<<20)/40e3)
+	}
+	q := &Question{Fabric: file(t, "s.yaml", cluster), Algorithm: "auto", Largest: 64 * unit.MiB,
+		NCCLTests: []string{file(t, "nccl.txt", b.String())}}
+	points, _, err := q.Compared(8, simulate, quiet)
+	if err != nil || len(points) != 4 {
+		t.Fatal(points, err)
+	}
+	for i, p := range points[1:] {
+		if x := p.Before / points[i].Before; x < 1.8 || x > 2.2 {
+			t.Errorf("%v takes %.0f us, %v %.0f us: %.2f times", p.Bytes, p.Before, points[i].Bytes, points[i].Before, x)
 		}
 	}
 }

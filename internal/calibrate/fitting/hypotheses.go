@@ -60,10 +60,18 @@ const (
 // choice reports whether a hypothesis is a choice of NCCL, alone or with a latency.
 func (h *Hypothesis) choice() bool { return strings.HasPrefix(h.Confirm, debugTune) }
 
+// benchmark returns the program of nccl-tests that measures a kind of collective.
+func benchmark(k coll.Kind) string {
+	if k == coll.ToAll {
+		return "alltoall_perf"
+	}
+	return strings.ReplaceAll(k.String(), "-", "_") + "_perf"
+}
+
 // hypotheses returns the hypotheses with an effect on a plan's network, latencies first. algorithm is the algorithm
-// of all-reduces; nccl reports whether NCCL has a part in what was measured.
-func hypotheses(p *scenario.Plan, algorithm string, fixed, nccl bool) (all []Hypothesis) {
-	g := p.Graph
+// of all-reduces; kinds are the measured collectives, without which NCCL has no part in what was measured.
+func hypotheses(p *scenario.Plan, algorithm string, fixed bool, kinds []coll.Kind) (all []Hypothesis) {
+	g, nccl := p.Graph, len(kinds) > 0
 	add := func(h Hypothesis) { all = append(all, h) }
 	set := func(h Hypothesis, values ...string) {
 		h.set, h.Scenario = values, "--set "+strings.Join(values, " --set ")
@@ -75,7 +83,7 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed, nccl bool) (all []Hyp
 		add(h)
 	}
 	if nccl {
-		latency(Hypothesis{Name: "each collective starts later", Confirm: "all_reduce_perf -G 1 (CUDA graph); cpupower frequency-info",
+		latency(Hypothesis{Name: "each collective starts later", Confirm: benchmark(kinds[0]) + " -G 1 (CUDA graph); cpupower frequency-info",
 			Remedy: "CUDA graphs; CPU governor performance; ranks bound to the NUMA node of their GPU", adds: true}, "calibration.launch", 2000)
 		latency(Hypothesis{Name: "each transfer between hosts starts later", Confirm: "ib_write_lat between two hosts; cpupower idle-info; cat /proc/cmdline",
 			Remedy: "disable deep C-states; iommu=pt; leave cores for NCCL's proxy threads"}, "calibration.network_step", 500)
@@ -189,7 +197,16 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed, nccl bool) (all []Hyp
 	if !nccl {
 		return all
 	}
-	if !fixed {
+	if slices.Contains(kinds, coll.ToAll) && g.PerDomain() > 1 && n > 1 {
+		h := Hypothesis{Name: "NCCL sends by the NIC on the receiver's rail, over NVLink (PXN, its default)",
+			Confirm: debugNet + "; echo $NCCL_P2P_PXN_LEVEL $NCCL_PXN_DISABLE", Remedy: "set server.pxn in the scenario"}
+		if p.PXN {
+			h.Name = "NCCL sends by each GPU's own NIC, without PXN"
+			h.Remedy = "unset NCCL_P2P_PXN_LEVEL and NCCL_PXN_DISABLE"
+		}
+		set(h, fmt.Sprintf("server.pxn=%v", !p.PXN))
+	}
+	if !fixed && slices.Contains(kinds, coll.AllReduce) {
 		for _, a := range []string{coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree} {
 			if a != algorithm && (a != coll.ByNVLS || g.Domains() == 1) && (a != coll.ByNVLSTree || g.Domains() > 1) {
 				add(Hypothesis{Name: "NCCL runs all-reduces as " + a, Scenario: "workload: traffic.collective.algorithm=" + a, Confirm: debugTune,
