@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,7 +58,7 @@ func (c *compareCmd) Run(e *env) error {
 	if len(c.Config) > 0 {
 		notes = s.Notes
 	}
-	for _, n := range notes {
+	for _, n := range slices.Concat(s.Zeros(), notes) {
 		report.Labelled(e.stderr, "note: ", n)
 	}
 	ctx, pool, release := e.pool()

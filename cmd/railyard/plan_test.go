@@ -370,6 +370,17 @@ func TestPlanCollective(t *testing.T) {
 		"--sizes", "1MiB"); code != exitOK || !strings.Contains(out, "pxn") {
 		t.Errorf("exit %d: %s", code, out)
 	}
+	for _, own := range []string{"collective: {kind: all-to-all, algorithm: pxn, bytes: 1MiB}", "alltoall: {bytes: 1MiB}"} {
+		path := filepath.Join(t.TempDir(), "moe.yaml")
+		if err := os.WriteFile(path, []byte("name: moe\nfabric: {kind: rail, hosts: 2, spines: 1}\nserver: {gpus: 2, nics: 2}\n"+
+			"workload: {traffic: {"+own+"}}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, out, errs := call(t, "plan", "collective", path, "--sizes", "64KiB"); code != exitOK ||
+			!strings.HasPrefix(out, "all-to-all: fastest simulated ") {
+			t.Errorf("%s: exit %d: %s%s", own, code, out, errs)
+		}
+	}
 	for want, args := range map[string][]string{
 		"is not a collective": {"--kind", "gossip"}, "runs no all-gather": {"--kind", "all-gather",
 			"--algorithms", "tree"}, "--sizes": {"--sizes", "-1MB"}, "unknown value": {"--groups", "some"},

@@ -18,7 +18,7 @@ import (
 type planCollectiveCmd struct {
 	Fabric     string   `arg:"" help:"Scenario with the fabric" placeholder:"SCENARIO"`
 	Set        []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`
-	Kind       string   `help:"all-reduce, all-gather, reduce-scatter, all-to-all or broadcast" default:"all-reduce" placeholder:"NAME"`
+	Kind       string   `help:"all-reduce, all-gather, reduce-scatter, all-to-all or broadcast (the scenario's, else all-reduce)" placeholder:"NAME"`
 	Sizes      []string `help:"Buffer sizes per rank" default:"64KiB,1MiB,16MiB" placeholder:"SIZE,..."`
 	Algorithms []string `help:"Algorithms to simulate (all)" placeholder:"NAME,..." without:"no-simulate"`
 	Groups     string   `help:"One group of all GPUs, or one per rail" enum:"all,rail" default:"all" placeholder:"all|rail"`
@@ -40,9 +40,9 @@ Examples:
 
 // Run is the plan collective command.
 func (c *planCollectiveCmd) Run(e *env) error {
-	kind, err := scenario.ParseKind(c.Kind)
+	kind, err := c.kind()
 	if err != nil {
-		return field.Under("--kind", err)
+		return err
 	}
 	sizes, err := c.sizes()
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	}
 	rows, stopped := of.Rows(ctx, plan, kind, sizes, algorithms, !c.NoSimulate)
 	if err := e.show(c.JSON, rows, func() {
-		table.Collectives(e.stdout, c.Kind, c.Groups, plan, rows, untuned)
+		table.Collectives(e.stdout, kind.String(), c.Groups, plan, rows, untuned)
 	}); err != nil {
 		return err
 	}
@@ -84,6 +84,25 @@ func (c *planCollectiveCmd) Run(e *env) error {
 		return fmt.Errorf("%w; what had been simulated is above", stopped)
 	}
 	return nil
+}
+
+// kind returns the requested kind, or that of the scenario's workload; all-reduce if it is no collective.
+func (c *planCollectiveCmd) kind() (coll.Kind, error) {
+	if c.Kind != "" {
+		kind, err := scenario.ParseKind(c.Kind)
+		return kind, field.Under("--kind", err)
+	}
+	doc, err := scenariofile.Read(c.Fabric, c.Set)
+	if err != nil {
+		return 0, err
+	}
+	switch t := doc.File.Workload.Traffic; {
+	case t != nil && t.AllToAll != nil:
+		return coll.ToAll, nil
+	case t != nil && t.Collective != nil && t.Collective.Kind != "":
+		return scenario.ParseKind(t.Collective.Kind)
+	}
+	return coll.AllReduce, nil
 }
 
 func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {

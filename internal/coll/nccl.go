@@ -86,8 +86,8 @@ const netOverhead = 1.0
 // Check refuses impossible machines.
 func (m Machine) Check() error {
 	if m.Nodes < 1 || m.PerNode < 1 || m.Nodes > 1<<17 || m.PerNode > 1<<10 || m.Nodes*m.PerNode < 2 ||
-		m.Channels < 1 || m.Channels > 64 || !(m.NVLink > 0) || !(m.NIC > 0) {
-		return fmt.Errorf("a collective needs two ranks, 1 to 64 channels and positive rates")
+		m.Channels < 1 || m.Channels > MostChannels || !(m.NVLink > 0) || !(m.NIC > 0) {
+		return fmt.Errorf("a collective needs two ranks, 1 to %d channels and positive rates", MostChannels)
 	}
 	return nil
 }

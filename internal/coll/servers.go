@@ -64,14 +64,17 @@ func (s Servers) groups(ranks []int) (groups [][]int) {
 	return groups
 }
 
+// MostChannels is the maximum number of channels of a collective (MAXCHANNELS of NCCL's src/include/device.h).
+const MostChannels = 64
+
 // Rings returns the number of parallel rings that use all links, as NCCL and RCCL have them. For n ranks of one
 // server connected by a switch it is one. Connected in pairs it is one for each other rank (AMD, Understanding RCCL
 // bandwidth and xGMI performance, 2 March 2025: all seven links of a MI300X). For several servers it is one for
-// each of the n ranks in a server, and so for each NIC.
+// each of the n ranks in a server, and so for each NIC, up to MostChannels.
 func Rings(n, servers int, mesh bool) int {
 	switch {
 	case servers > 1:
-		return n
+		return min(n, MostChannels)
 	case mesh && n > 2:
 		return n - 1
 	}

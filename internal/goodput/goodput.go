@@ -1,8 +1,10 @@
 package goodput
 
 import (
+	"cmp"
 	"errors"
 	"math"
+	"slices"
 
 	"railyard/internal/field"
 )
@@ -161,9 +163,10 @@ func Run(in Input, goOn func(done float64) bool) (*Result, error) {
 	}
 	chosen := in.chosen(r.Daly, r.PerDay > 0)
 	intervals := in.intervals(chosen)
-	for i, tau := range intervals {
+	for n := 0; n < len(intervals); n++ {
+		tau := intervals[n]
 		p, all, err := in.point(parts, tau, mtbf, func(seed float64) bool {
-			return goOn == nil || goOn((float64(i)+seed)/float64(len(intervals)))
+			return goOn == nil || goOn((float64(n)+seed)/float64(len(intervals)))
 		})
 		if err != nil {
 			return nil, err
@@ -175,8 +178,27 @@ func Run(in Input, goOn func(done float64) bool) (*Result, error) {
 		if tau == chosen {
 			r.choose(in, p, all)
 		}
+		if more := in.beyond(r, intervals); n+1 == len(intervals) && more > 0 {
+			intervals = append(intervals, more)
+		}
 	}
+	slices.SortFunc(r.Points, func(a, b Point) int { return cmp.Compare(a.Interval, b.Interval) })
 	return r, nil
+}
+
+// beyond returns half the shortest interval or twice the longest one if that is the best so far; 0: the best is between
+// others, or nothing is to be found there.
+func (in *Input) beyond(r *Result, all []Span) Span {
+	least, most := slices.Min(all), slices.Max(all)
+	half, twice := in.steps(least/2), in.steps(2*most)
+	switch {
+	case r.PerDay == 0 || in.Stall == 0 || len(all) < 2:
+	case r.Best == least.Seconds() && half < least && half >= in.Stall:
+		return half
+	case r.Best == most.Seconds() && twice < in.length():
+		return twice
+	}
+	return 0
 }
 
 func (r *Result) at(interval float64) Point {

@@ -1,8 +1,10 @@
 package goodput
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +62,22 @@ func TestFollowsDaly(t *testing.T) {
 		}
 		if r.Best < r.Daly/1.5 || r.Best > r.Daly*1.5 || len(r.Points) < 7 {
 			t.Errorf("mtbf %g s: the best of %d is every %g s, Daly %g", mtbf, len(r.Points), r.Best, r.Daly)
+		}
+	}
+}
+
+// TestBestIsInside checks that the best simulated interval is no edge of the simulated ones, also where the chosen one is
+// far from the optimum.
+func TestBestIsInside(t *testing.T) {
+	for _, times := range []float64{1.0 / 40, 1, 40} {
+		in := every(3 * 3600)
+		in.Interval = Seconds(times * mustRun(t, in).Daly)
+		r := mustRun(t, in)
+		if r.Best < r.Daly/2 || r.Best > 2*r.Daly || r.Best == r.Points[0].Interval || r.Best == r.Points[len(r.Points)-1].Interval {
+			t.Errorf("every %g s: the best is every %g s, Daly's %g s", in.Interval.Seconds(), r.Best, r.Daly)
+		}
+		if !slices.IsSortedFunc(r.Points, func(a, b Point) int { return cmp.Compare(a.Interval, b.Interval) }) {
+			t.Errorf("%+v", r.Points)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func sizes(v float64) string { return size(int64(v)) }
 func Algorithms(w io.Writer, title string, variants []result.Variant, unfit []result.Unfit) {
 	names := lines(w, title, variants)
 	requirements(w, names, variants, unfit)
-	notes(w, variants)
+	notes(w, variants, grouped(variants))
 }
 
 // mostFailures is the maximum number of reasons of failed variants that Many prints.

@@ -19,10 +19,9 @@ type metric struct {
 	name  string
 	value func(s *result.Summary) float64
 	show  func(v float64) string
-	rare  bool // omitted if no variant has it
-	// congestion control, of variants that differ in it
-	control bool
-	none    string // name in the closing line of zero rows; "": its name
+	rare  bool   // omitted if no variant has it
+	queue bool   // shown where congestion controls differ, or such a figure by a tenth
+	none  string // name in the closing line of zero rows; "": its name
 }
 
 // perToken is a row and a ranking for variants that train differently: time per token.
@@ -101,8 +100,8 @@ var counted = []metric{
 	{name: "  idle", value: func(s *result.Summary) float64 { return float64(s.Links.UplinkIdle) }, show: plain,
 		rare: true},
 	{name: "busiest link", value: func(s *result.Summary) float64 { return s.Links.Max }, show: percent},
-	{name: "queue peak", value: func(s *result.Summary) float64 { return float64(s.QueuePeak) }, show: sizes, control: true},
-	{name: "  mean", value: func(s *result.Summary) float64 { return float64(s.QueueMean) }, show: sizes, control: true},
+	{name: "queue peak", value: func(s *result.Summary) float64 { return float64(s.QueuePeak) }, show: sizes, queue: true},
+	{name: "  mean", value: func(s *result.Summary) float64 { return float64(s.QueueMean) }, show: sizes, queue: true},
 	{name: "ECN marks", value: func(s *result.Summary) float64 { return float64(s.ECNMarks) }, show: plain},
 	{name: "CNPs", value: func(s *result.Summary) float64 { return float64(s.CNPs) }, show: plain},
 	{name: "rate reductions", value: cuts, show: plain},
@@ -237,7 +236,7 @@ func Compare(w io.Writer, title string, all []result.Variant) {
 		labels = append(labels, v.Label)
 	}
 	requirements(w, labels, all, nil)
-	notes(w, all)
+	notes(w, all, groups)
 }
 
 // group is a column: variants with equal figures.
@@ -288,8 +287,9 @@ func shownRows(all []result.Variant, per bool) (rows []metric, none []string) {
 			}
 		}
 	}
+	apart := slices.ContainsFunc(candidates, func(m metric) bool { return m.queue && apart(m, all) })
 	for _, m := range candidates {
-		if m.control && len(controls) < 2 {
+		if m.queue && len(controls) < 2 && !apart {
 			continue
 		}
 		if slices.ContainsFunc(all, func(v result.Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }) {
@@ -299,6 +299,17 @@ func shownRows(all []result.Variant, per bool) (rows []metric, none []string) {
 		}
 	}
 	return rows, none
+}
+
+// apart reports whether a figure of a variant is a tenth above that of another that has one: flows have no queues.
+func apart(m metric, all []result.Variant) bool {
+	var of []float64
+	for _, v := range ranked(all) {
+		if x := mean(values(m, v)); x > 0 {
+			of = append(of, x)
+		}
+	}
+	return len(of) > 1 && slices.Max(of) > 1.1*slices.Min(of)
 }
 
 // stepRow names the row that variants are ranked by: "4 steps" if each has so many.
@@ -453,8 +464,8 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	receiver(w, first, variants)
 }
 
-// notes prints additional notes, variant by variant.
-func notes(w io.Writer, all []result.Variant) {
+// notes prints additional notes, variant by variant; groups are those of the columns.
+func notes(w io.Writer, all []result.Variant, groups []group) {
 	for _, v := range all {
 		if v.Failed != "" {
 			screen.Painted(w, screen.Error, "", fmt.Sprintf("%s failed: %s", v.Label, v.Failed))
@@ -484,10 +495,10 @@ func notes(w io.Writer, all []result.Variant) {
 			Wrap(w, "", v.Label+": "+moved)
 		}
 	}
-	groups := grouped(ranked(all))
 	for i := range groups {
-		if s := groups[i].Runs[0].Slowest; s != nil && len(groups[i].Runs) == 1 {
-			Labelled(w, "Slowest, "+clip(strings.Join(groups[i].labels, ", "), 24)+": ",
+		if g := &groups[i]; len(g.Runs) == 1 && !stopped(&g.Variant) && g.Runs[0].Slowest != nil {
+			s := g.Runs[0].Slowest
+			Labelled(w, "Slowest, "+cmp.Or(g.head, strings.Join(g.labels, ", "))+": ",
 				fmt.Sprintf("%s → %s: %s", s.From, s.To, s.Why))
 		}
 	}

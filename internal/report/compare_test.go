@@ -81,6 +81,29 @@ func TestCompareSlowdowns(t *testing.T) {
 	}
 }
 
+// TestCompareQueues checks that a comparison has the longest queue where variants differ in it, the cost of high ECN
+// thresholds, and that notes about the slowest messages name their variants in full.
+func TestCompareQueues(t *testing.T) {
+	of := func(step, peak int64) []*result.Summary {
+		s := run(step, 0, 0, 0)
+		s.QueuePeak, s.Slowest = peak, &result.Slowest{From: "a", To: "b", Why: "incast"}
+		return []*result.Summary{s}
+	}
+	var out strings.Builder
+	Compare(&out, "x", []result.Variant{{Label: "wred_min=150KB wred_max=3MB", Runs: of(1000, 1e6)},
+		{Label: "wred_min=150KB wred_max=6MB", Runs: of(900, 2e6)}})
+	for _, want := range []string{"queue peak", "1 MB", "2 MB", "Slowest, wred_min=150KB wred_max=3MB: ",
+		"Slowest, wred_min=150KB wred_max=6MB: "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	out.Reset()
+	if Compare(&out, "x", []result.Variant{{Label: "a", Runs: of(1000, 100e3)}, {Label: "b", Runs: of(900, 105e3)}}); strings.Contains(out.String(), "queue peak") {
+		t.Error(out.String())
+	}
+}
+
 // TestCompareNotes checks that a comparison names the variants within the noise, the main cause of each, and those
 // with default ECN thresholds, in columns and in rows.
 func TestCompareNotes(t *testing.T) {

@@ -306,7 +306,8 @@ func TestTuning(t *testing.T) {
 	front[3].Outcome.Error = "it got stuck"
 	var b strings.Builder
 	report.Tuning(&b, "pod", &tune.Space{DCQCN: true}, front, front, front[7], []string{"raise xOFF"})
-	for _, want := range []string{"pod: best of 20 simulations: step 8 ms (+700.0 % vs baseline); 1 did not end", "0 baseline", "7 best",
+	for _, want := range []string{"pod: best of 20 simulations (within 1 % of the fastest the least pauses, then\nthe shortest queue): step 8 ms (+700.0 % vs baseline); 1 did not end",
+		"0 baseline", "7 best",
 		"4 more on the Pareto front", "raise xOFF"} {
 		if strings.Count(b.String(), want) != 1 {
 			t.Errorf("%q is not there once:\n%s", want, b.String())

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"railyard/internal/report/screen"
@@ -75,7 +76,11 @@ func tuned(name string, trials []tune.Trial, best tune.Trial, failed int) string
 	head := name + ": "
 	if len(trials) > 0 && best.Outcome.Time > 0 && trials[0].Outcome.Time > 0 {
 		a, b := &trials[0].Outcome, &best.Outcome
-		head += fmt.Sprintf("best of %s: step %s (%s vs baseline)", unit.Plural(len(trials), "simulation"),
+		by := ""
+		if slices.ContainsFunc(trials, func(t tune.Trial) bool { return t.Outcome.Error == "" && t.Outcome.Time < b.Time }) {
+			by = fmt.Sprintf(" (within %.0f %% of the fastest the least pauses, then the shortest queue)", 100*tune.Tolerance)
+		}
+		head += fmt.Sprintf("best of %s%s: step %s (%s vs baseline)", unit.Plural(len(trials), "simulation"), by,
 			dur(b.Time), unit.ShowChange(float64(b.Time), float64(a.Time)))
 		if a.Pause != b.Pause {
 			head += fmt.Sprintf(", PFC pauses %s instead of %s", dur(b.Pause), dur(a.Pause))

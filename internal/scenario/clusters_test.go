@@ -275,6 +275,34 @@ func TestCrossedServers(t *testing.T) {
 	}
 }
 
+// TestRingsOfARack checks that a collective by ring of two NVLink domains of 72 GPUs has the 64 channels that NCCL has at
+// most, as the key channels.
+func TestRingsOfARack(t *testing.T) {
+	const text = `
+name: racks
+fabric: {kind: rail, hosts: 36, spines: 2, host_link: {rate: 400Gbps}}
+server: {gpu: gb200, gpus: 4, nics: 4, nvlink_domain: 72}
+workload: {traffic: {collective: {kind: all-reduce, bytes: 1MiB, algorithm: ring}}}
+`
+	d, err := Parse("x.yaml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Servers(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Rings() != 64 {
+		t.Errorf("%d rings", p.Rings())
+	}
+	if d, err = Parse("x.yaml", []byte(text), []string{fmt.Sprintf("workload.traffic.collective.channels=%d", p.Rings())}); err == nil {
+		_, err = d.Checked(nil)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // A collective by ring runs as many rings as use all NICs, and all links of pairwise connected GPUs, unless
 // channels sets another number. The textbook pattern is one ring, except for pairwise connected GPUs.
 func TestRingsOfAMesh(t *testing.T) {

@@ -231,7 +231,7 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 		}
 	}
 	servers, nics, rate := p.slowest(c)
-	m := coll.Machine{Nodes: servers, PerNode: p.perServer(c), Channels: min(64, 2*nics),
+	m := coll.Machine{Nodes: servers, PerNode: p.perServer(c), Channels: min(coll.MostChannels, 2*nics),
 		Hopper: hopper, Blackwell: blackwell, NVLS: p.adding(c) > 0}
 	m.NVLink, m.NIC = float64(nvlink)/8e9, float64(rate)/8e9
 	if rail {

@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -217,4 +218,41 @@ func (d *Document) override(key string) (set string, ok bool) {
 func (d *Document) says(key string) bool {
 	_, ok := d.b.where[key]
 	return ok || slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
+}
+
+// ofZero is the part of a key's description that says what 0 means.
+var ofZero, zero = regexp.MustCompile(`(?:^|; )0[A-Za-z]*: ([^;]+)`), regexp.MustCompile(`^0+(\.0*)?[A-Za-z/%]*$`)
+
+// OfZero returns what a value 0 of a key means, as the key's description has it. "": nothing else than 0, or another
+// value.
+func OfZero(key, value string) string {
+	if !zero.MatchString(value) {
+		return ""
+	}
+	t, doc := reflect.TypeFor[File](), ""
+	for part := range strings.SplitSeq(key, ".") {
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		switch t.Kind() {
+		case reflect.Struct:
+			name, _, _ := strings.Cut(part, "[")
+			f, ok := find(t, name)
+			if !ok {
+				return ""
+			}
+			t, doc = f.Type, f.Tag.Get("doc")
+			if t.Kind() == reflect.Slice && name != part {
+				t = t.Elem()
+			}
+		case reflect.Array, reflect.Map, reflect.Slice:
+			t, doc = t.Elem(), ""
+		default:
+			return ""
+		}
+	}
+	if m := ofZero.FindStringSubmatch(doc); m != nil {
+		return m[1]
+	}
+	return ""
 }

@@ -119,6 +119,19 @@ func Cross(lists []string) ([][]string, error) {
 	return combos, nil
 }
 
+// Zeros describes the compared values 0 that mean something else: "headroom=0B: computed".
+func (m *Matrix) Zeros() (notes []string) {
+	for _, s := range m.Set {
+		key, list, _ := strings.Cut(s, "=")
+		for v := range strings.SplitSeq(list, ",") {
+			if means := scenario.OfZero(key, v); means != "" && v != list {
+				notes = append(notes, fmt.Sprintf("%s=%s: %s", key, v, means))
+			}
+		}
+	}
+	return notes
+}
+
 // fromHere converts a configuration's file from relative to the working directory to relative to the scenario.
 func fromHere(scenario string, sets []string) []string {
 	out := slices.Clone(sets)

@@ -65,6 +65,21 @@ func TestCrossTakesAKeyOnce(t *testing.T) {
 	}
 }
 
+// TestZeros checks that compared values 0 that mean something else are described.
+func TestZeros(t *testing.T) {
+	for _, c := range []struct{ set, want string }{
+		{"switch.queues.3.headroom=0B,100KB", "switch.queues.3.headroom=0B: computed from rate, cable, MTU and response time"},
+		{"workload.traffic.collective.channels=1,0", "workload.traffic.collective.channels=0: as many as use all NICs, one per GPU of a server"},
+		{"switch.queues.3.headroom=0B", ""}, // not compared
+		{"fabric.host_link.bit_error_rate=0,1e-9", ""}, {"lb=ecmp,spray", ""}, {"no.such.key=0,1", ""},
+	} {
+		m := Matrix{Set: []string{c.set}}
+		if got := strings.Join(m.Zeros(), "; "); got != c.want {
+			t.Errorf("%s: %q", c.set, got)
+		}
+	}
+}
+
 // All combinations, the last list fastest, with labels of what differs.
 func TestCross(t *testing.T) {
 	m := Matrix{Scenarios: []string{"a.yaml", "b.yaml"}, Set: []string{"lb=ecmp,spray", "seed=1"},

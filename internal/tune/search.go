@@ -140,9 +140,9 @@ func Front(trials []Trial) (front []Trial) {
 	return front
 }
 
-// tolerance is the share by which the best may be slower than the fastest when it pauses less: differences below it
+// Tolerance is the share by which the best may be slower than the fastest when it pauses less: differences below it
 // are noise of the seed.
-const tolerance = 0.01
+const Tolerance = 0.01
 
 // Best is the member of the front to recommend: of those within 1 % of the
 // fastest the one that pauses least, then the one with the shortest queue.
@@ -150,7 +150,7 @@ func Best(front []Trial) (Trial, bool) {
 	if len(front) == 0 {
 		return Trial{}, false
 	}
-	limit := float64(front[0].Outcome.Time) * (1 + tolerance)
+	limit := float64(front[0].Outcome.Time) * (1 + Tolerance)
 	best := front[0]
 	for _, t := range front[1:] {
 		if float64(t.Outcome.Time) > limit {

@@ -65,7 +65,7 @@ func (t *Training) Rings() int {
 	for e := range t.DP * t.CP {
 		ranks = append(ranks, t.rank(0, e%t.CP, e/t.CP, 0))
 	}
-	return min(64, t.on().Rings(ranks))
+	return min(coll.MostChannels, t.on().Rings(ranks))
 }
 
 // on returns the positions of the built ranks.

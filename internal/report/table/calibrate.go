@@ -44,7 +44,8 @@ func Calibration(w io.Writer, r *fitting.Report, out string, set []string) {
 	}
 }
 
-// calibrationAnswer describes the calibration's effect on the error of held-out points, or else of fitted ones.
+// calibrationAnswer describes the calibration's effect on the error of held-out points, or else of fitted ones, and of
+// fitted ones too if that is larger or grew.
 func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	of, name := "aside", "held-out point"
 	if _, ok := r.Errors[of]; !ok {
@@ -54,12 +55,13 @@ func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	for i := range r.Points {
 		p := &r.Points[i]
 		if p.Aside == (of == "aside") {
-			if n++; far < 0 || off(p) > off(&r.Points[far]) {
-				far = i
-			}
+			n++
+		}
+		if far < 0 || off(p) > off(&r.Points[far]) {
+			far = i
 		}
 	}
-	x := r.Errors[of]
+	x, y := r.Errors[of], r.Errors["fitted"]
 	change := "reduces"
 	switch {
 	case x[1] > x[0]:
@@ -68,19 +70,19 @@ func calibrationAnswer(w io.Writer, r *fitting.Report) {
 		change = "does not reduce"
 	}
 	what, show := "the error", unit.ShowShare
-	if max(x[0], x[1]) > 0.5 { // half and twice are equally far off
+	if max(x[0], x[1], y[0], y[1]) > 0.5 { // half and twice are equally far off
 		what, show = "the factor by which times are off", func(x float64) string { return unit.ShowFactor(1 + x) }
 	}
 	say := fmt.Sprintf("Calibration %s %s: %s before, %s after (%s)", change, what, show(x[0]), show(x[1]),
 		unit.Plural(n, name))
-	// the error of the fitted points grew
-	if y, ok := r.Errors["fitted"]; ok && change == "reduces" && y[1] > y[0] {
-		say = fmt.Sprintf("Calibration is mixed, %s: %s before, %s after (%s), %s before, %s after (%s)",
-			strings.TrimPrefix(what, "the "), show(x[0]), show(x[1]), unit.Plural(n, name), show(y[0]), show(y[1]),
-			unit.Plural(len(r.Points)-n, "fitted point"))
+	if grew := change == "reduces" && y[1] > y[0]; of == "aside" && (grew || y[1] > x[1]) {
+		if grew {
+			say = strings.Replace(say, "Calibration reduces the ", "Calibration is mixed, ", 1)
+		}
+		say += fmt.Sprintf(", %s before, %s after (%s)", show(y[0]), show(y[1]), unit.Plural(len(r.Points)-n, "fitted point"))
 	}
 	screen.Painted(w, screen.Answer, "", say)
-	if x[1] > largestUse && far >= 0 {
+	if max(x[1], y[1]) > largestUse && far >= 0 {
 		p := &r.Points[far]
 		report.Labelled(w, "warning: ", fmt.Sprintf("too much for predictions; largest error %s at %s",
 			unit.ShowChange(p.After, p.Measured), p.Name))
