@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"railyard/internal/calibrate/fitting"
-	"railyard/internal/coll"
 	"railyard/unit"
 )
 
@@ -111,9 +110,9 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 			"as expected up to "+largest.ShowSet()+": ", "bandwidth as expected; ", "").Replace(a.Verdict),
 			unit.Plural(above, "row"), largest.ShowSet())
 	}
-	if kinds := a.Measured.Kinds(); len(kinds) > 0 && !slices.Contains(kinds, coll.AllReduce) {
+	if measured := len(a.Measured.Collectives) > 0; measured && !a.Measured.AllReduces() {
 		a.Assumed = "simulated with NCCL's protocols and channels; run has the scenario's"
-	} else if len(kinds) > 0 {
+	} else if measured {
 		why := "set by the file"
 		if a.Algorithm != algorithm {
 			why = "--algorithm"

@@ -192,6 +192,9 @@ func (s *Set) Kinds() (kinds []coll.Kind) {
 	return slices.Compact(kinds)
 }
 
+// AllReduces reports whether some of the collectives are all-reduces.
+func (s *Set) AllReduces() bool { return slices.Contains(s.Kinds(), coll.AllReduce) }
+
 // Table merges equal points, measured at different times, in place or not, into medians with quartiles. They are
 // sorted by kind, ranks, nodes and bytes.
 func (s *Set) Table() []Collective {

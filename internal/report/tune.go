@@ -77,7 +77,8 @@ func tuned(name string, trials []tune.Trial, best tune.Trial, failed int) string
 	if len(trials) > 0 && best.Outcome.Time > 0 && trials[0].Outcome.Time > 0 {
 		a, b := &trials[0].Outcome, &best.Outcome
 		by := ""
-		if slices.ContainsFunc(trials, func(t tune.Trial) bool { return t.Outcome.Error == "" && t.Outcome.Time < b.Time }) {
+		faster := func(t tune.Trial) bool { return t.Outcome.Error == "" && t.Outcome.Time < b.Time }
+		if slices.ContainsFunc(trials, faster) {
 			by = fmt.Sprintf(" (within %.0f %% of the fastest the least pauses, then the shortest queue)", 100*tune.Tolerance)
 		}
 		head += fmt.Sprintf("best of %s%s: step %s (%s vs baseline)", unit.Plural(len(trials), "simulation"), by,

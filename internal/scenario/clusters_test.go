@@ -275,8 +275,8 @@ func TestCrossedServers(t *testing.T) {
 	}
 }
 
-// TestRingsOfARack checks that a collective by ring of two NVLink domains of 72 GPUs has the 64 channels that NCCL has at
-// most, as the key channels.
+// TestRingsOfARack checks that a collective by ring of two NVLink domains of 72 GPUs has the 64 channels that NCCL
+// has at most, as the key channels.
 func TestRingsOfARack(t *testing.T) {
 	const text = `
 name: racks
@@ -295,7 +295,8 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 1MiB, algorithm: ring
 	if p.Rings() != 64 {
 		t.Errorf("%d rings", p.Rings())
 	}
-	if d, err = Parse("x.yaml", []byte(text), []string{fmt.Sprintf("workload.traffic.collective.channels=%d", p.Rings())}); err == nil {
+	channels := fmt.Sprintf("workload.traffic.collective.channels=%d", p.Rings())
+	if d, err = Parse("x.yaml", []byte(text), []string{channels}); err == nil {
 		_, err = d.Checked(nil)
 	}
 	if err != nil {

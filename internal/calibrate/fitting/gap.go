@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"railyard/internal/calibrate"
-	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -110,7 +109,7 @@ func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.P
 		return nil, err
 	}
 	if x.rank(); len(kinds) > 0 && (len(x.Best) == 0 || !x.Explains(&x.Best[0]) && !x.Carries(&x.Best[0]) || x.fast()) {
-		for _, a := range assumptions(c.Algorithm, fixed || !slices.Contains(kinds, coll.AllReduce)) {
+		for _, a := range assumptions(c.Algorithm, fixed || !set.AllReduces()) {
 			with := assuming(all, a)
 			if err := x.without(&with[0]); errors.Is(err, context.Canceled) {
 				return nil, err

@@ -59,8 +59,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainAllToAll measures all-to-alls of two servers in which NCCL sends by the NIC on the receiver's rail (PXN, its
-// default), or does not, unlike the scenario. That is the hypothesis, and no other concerns all-reduces.
+// TestExplainAllToAll measures all-to-alls of two servers in which NCCL sends by the NIC on the receiver's rail (PXN,
+// its default), or does not, unlike the scenario. That is the hypothesis, and no other concerns all-reduces.
 func TestExplainAllToAll(t *testing.T) {
 	t.Parallel()
 	for _, pxn := range []bool{true, false} {

@@ -26,7 +26,8 @@ func TestMixedCalibration(t *testing.T) {
 // The first lines have the largest error of all points, held out or fitted.
 func TestLargestError(t *testing.T) {
 	r := &fitting.Report{Errors: map[string][2]float64{"aside": {0.194, 0.194}, "fitted": {0.377, 0.377}},
-		Points: []fitting.Point{{Name: "32MiB", Aside: true, Measured: 566, After: 443}, {Name: "512MiB", Measured: 7.7, After: 10.8}}}
+		Points: []fitting.Point{{Name: "32MiB", Aside: true, Measured: 566, After: 443},
+			{Name: "512MiB", Measured: 7.7, After: 10.8}}}
 	var b strings.Builder
 	calibrationAnswer(&b, r)
 	want := "Calibration does not reduce the error: 19.4 % before, 19.4 % after (1 held-out point), 37.7 % before, 37.7 % after " +

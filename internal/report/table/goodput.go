@@ -29,9 +29,10 @@ func Goodput(w io.Writer, r days.Report) {
 		}
 		answer += ")"
 	}
-	if i := slices.IndexFunc(r.Points, func(x goodput.Point) bool { return x.Interval == r.Best }); i >= 0 && r.PerDay > 0 &&
-		r.Stall > 0 && r.Points[i].Effective.Mean > p.Effective.Mean+0.01 {
-		answer += fmt.Sprintf("; every %s it is %s", days.Brief(r.Best), unit.ShowShare(r.Points[i].Effective.Mean))
+	effective := func(a, b goodput.Point) int { return cmp.Compare(a.Effective.Mean, b.Effective.Mean) }
+	best := slices.MaxFunc(r.Points, effective)
+	if r.PerDay > 0 && r.Stall > 0 && best.Effective.Mean > p.Effective.Mean+0.01 {
+		answer += fmt.Sprintf("; every %s it is %s", days.Brief(best.Interval), unit.ShowShare(best.Effective.Mean))
 	}
 	screen.Painted(w, screen.Answer, "", answer)
 	line := func(label, format string, args ...any) {
