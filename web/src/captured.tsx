@@ -76,8 +76,8 @@ export function Captured({ info }: { info: Info }) {
   if (data.missing)
     return (
       <p class="note" data-testid="no-capture">
-        {data.missing} <i>Follow</i> captures ports of a message's path;{" "}
-        <code>railyard run --capture PORT</code> captures any.
+        {data.missing} {!alone && <><i>Follow</i> captures ports of a message's path; </>}
+        <code>railyard run --capture PORT</code> captures any port.
       </p>
     );
   return (

@@ -359,9 +359,12 @@ function estimates(a: Info, b: Info): string {
   );
 }
 
-/** settingsOf are the settings in which runs differ. */
-const settingsOf = (infos: Info[]) =>
-  [...new Set(infos.flatMap((d) => Object.keys(d.manifest.resolved)))].filter((k) => new Set(infos.map((d) => d.manifest.resolved[k])).size > 1);
+/** settingsOf are the settings in which runs differ. What an entry of a list leaves empty is as if the run had no such
+ * entry. */
+const settingsOf = (infos: Info[]) => {
+  const given = (d: Info, k: string) => d.manifest.resolved[k]?.replace(k.includes("].") ? /^(0[a-zA-Z]*|false)$/ : /^$/, "") ?? "";
+  return [...new Set(infos.flatMap((d) => Object.keys(d.manifest.resolved)))].filter((k) => new Set(infos.map((d) => given(d, k))).size > 1);
+};
 
 /** verdict says which of two runs ends first, and by how much. */
 function verdict(a: Info, b: Info | undefined): string {
@@ -454,7 +457,7 @@ function Reading({ a, b, infos, keys }: { a: Info; b: Info; infos: Info[]; keys:
     <p class="note" data-testid="reading">
       Losses change by {f.change(step - need)}, the step by {f.change(step)}.
       {Math.abs(need) > 0.001 * a.summary.step_time_ps &&
-        ` The other ${f.change(need)} are compute and line rate${need > 0 ? ": the critical path moves to work that lost time hid" : " that the critical path of B no longer contains"}.`}{" "}
+        ` The other ${f.change(need)} are compute and line rate${unlike([a, b]).length > 0 ? " of other work" : need > 0 ? ": the critical path moves to work that lost time hid" : " that the critical path of B no longer contains"}.`}{" "}
       {alone && seeds.length > 0
         ? `Runs differ by seed alone: ${f.plural(infos.length, "seed")} spread over ${f.time(spread)}.`
         : seeds.length === 0

@@ -285,7 +285,7 @@ function Topology({ info }: { info: Info }) {
           />
           {!losing && <Mover {...moving} />}
           <Key info={info} losing={losing} changes={changes} metric={metric} victim={answer?.victim} grouped={info.topology.nodes.length > drawn} />
-          {!losing && !flows && !standalone() && (
+          {!losing && !flows && (
             <Below info={info} from={windowed ? Math.max(0, Number(place.args.get("from"))) : 0} to={windowed ? Math.min(step, Number(place.args.get("to"))) : step} now={shown} />
           )}
         </div>

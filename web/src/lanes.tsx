@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Info, type QPView, view } from "./api";
+import { type Info, type QPView, standalone, view } from "./api";
 import { pairs } from "./colour";
 import type { Lanes as Data } from "./contract";
 import { byFlow } from "./flow";
@@ -36,7 +36,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   const { args } = usePlace();
   const shut = args.get("lanes") === "0";
   const window = useLater([from, to], `${from} ${to}`);
-  const what = `lanes?from=${Math.floor(window[0])}&to=${Math.ceil(window[1])}`;
+  const what = standalone() ? "lanes" : `lanes?from=${Math.floor(window[0])}&to=${Math.ceil(window[1])}`;
   const { data: now, error } = useData(shut ? null : () => view<Data>(info.name, what), [info.name, what, shut]);
   const last = useRef<Data | undefined>(undefined);
   if (now) last.current = now;

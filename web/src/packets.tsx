@@ -242,8 +242,7 @@ function ports(info: Info, qp?: QPView): string[] {
 
 /** Path is where the packets of a message's queue pair wait, hop by hop. */
 function Path({ info, m, at }: { info: Info; m: Message; at?: number }) {
-  const alone = standalone();
-  const { data } = useData(alone || m.qp < 0 ? null : () => view<QPView>(info.name, `qp?id=${m.qp}`), [info.name, m.qp]);
+  const { data } = useData(m.qp < 0 ? null : () => view<QPView>(info.name, `qp?id=${m.qp}`), [info.name, m.qp]);
   if (!data) return null;
   const path = ordered(info, data.path ?? []);
   const most = Math.max(1, ...path.map((p) => p.wait_ps / Math.max(1, p.packets)));

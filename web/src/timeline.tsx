@@ -642,7 +642,7 @@ export function TimeLine({ info }: { info: Info }) {
         aria-label="time line; W and S or plus and minus zoom, A and D or arrows move, F or 0 shows the whole step"
       >
         <Minimap info={info} from={from} to={to} width={width} left={left} />
-        {!standalone() && <Lanes info={info} from={from} to={to} width={width} left={left} cursor={cursor} marks={marks} />}
+        <Lanes info={info} from={from} to={to} width={width} left={left} cursor={cursor} marks={marks} />
         {byFlow(info) && <NotSimulated info={info} what="queues, ECN marks, PFC pauses and drops" />}
         <canvas
           ref={box}

@@ -39,7 +39,7 @@ func (r *Directory) HTML() ([]byte, error) {
 	}
 	for _, v := range []struct{ view, query string }{{"info", "packed"}, {"answer", ""}, {"messages", ""}, {"collectives", ""},
 		{"pauses", ""}, {"roots", ""}, {"packets", ""}, {"followed", ""}, {"ranks", ""}, {"critical", ""}, {"total", ""},
-		{"tiers", ""},
+		{"tiers", ""}, {"lanes", ""},
 		{"grid", "metric=util"}, {"grid", "metric=queue"}, {"grid", "metric=marks"},
 		{"grid", "metric=pause"}} {
 		if err := put(v.view, v.query); err != nil {
@@ -54,6 +54,15 @@ func (r *Directory) HTML() ([]byte, error) {
 	}
 	for _, id := range r.notable() {
 		if err := put("port", fmt.Sprintf("id=%d", id)); err != nil {
+			return nil, err
+		}
+	}
+	qps, err := r.notableQPs()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range qps {
+		if err := put("qp", fmt.Sprintf("id=%d", id)); err != nil {
 			return nil, err
 		}
 	}
@@ -82,6 +91,27 @@ func (r *Directory) notable() (out []int32) {
 			cmp.Compare(r.ports[b].WireBytes, r.ports[a].WireBytes))
 	})
 	return out[:min(40, len(out))]
+}
+
+// notableQPs lists the queue pairs of the lanes and of the messages that lost most, at most forty.
+func (r *Directory) notableQPs() (out []int32, err error) {
+	lanes, err := r.lanes(nil)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.messages(nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range lanes.(Lanes).QPs {
+		out = append(out, q.QP)
+	}
+	for _, m := range list.(Messages).Messages {
+		if m.QP >= 0 && !slices.Contains(out, m.QP) && len(out) < 40 {
+			out = append(out, m.QP)
+		}
+	}
+	return out, nil
 }
 
 // tags are the page's references to its files.

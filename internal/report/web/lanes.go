@@ -20,8 +20,8 @@ type Lanes struct {
 	Port    int32   `json:"port"`
 	Name    string  `json:"name"`
 	WREDMin int64   `json:"wred_min_bytes"` // of Port; 0: none
-	// LongestAt is the middle of the sample with the longest queue. The others are the starts of the first samples
-	// with a mark, a pause or a drop; -1: none.
+	// LongestAt is the middle of the sample with the longest queue. The others are those of the first samples with a
+	// mark, a pause or a drop; -1: none.
 	LongestAt  int64 `json:"longest_at_ps"`
 	FirstMark  int64 `json:"first_mark_ps"`
 	FirstPause int64 `json:"first_pause_ps"`
@@ -86,15 +86,16 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 			continue
 		}
 		held := l.Longest()
+		middle := min(max(from, l.Start+l.Length/2), to)
 		if held > longest {
-			longest, v.Port, v.LongestAt = held, l.Port, min(max(from, l.Start+l.Length/2), to)
+			longest, v.Port, v.LongestAt = held, l.Port, middle
 		}
 		for _, e := range []struct {
 			at *int64
 			n  int64
 		}{{&v.FirstMark, l.Marks}, {&v.FirstPause, l.Paused}, {&v.FirstDrop, l.Drops}} {
-			if at := max(from, l.Start); e.n > 0 && (*e.at < 0 || at < *e.at) {
-				*e.at = at
+			if e.n > 0 && (*e.at < 0 || middle < *e.at) {
+				*e.at = middle
 			}
 		}
 		a, b := float64(l.Start-from)/v.Width, float64(l.Start+l.Length-from)/v.Width

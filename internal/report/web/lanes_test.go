@@ -39,8 +39,8 @@ func TestLanes(t *testing.T) {
 	firstMark, longestAt := int64(-1), int64(-1)
 	for i := range rows {
 		l := &rows[i]
-		if l.Marks > 0 && (firstMark < 0 || l.Start < firstMark) {
-			firstMark = l.Start
+		if l.Marks > 0 && (firstMark < 0 || l.Start+l.Length/2 < firstMark) {
+			firstMark = l.Start + l.Length/2
 		}
 		if l.Longest() == longest && longestAt < 0 {
 			longestAt = l.Start + l.Length/2
