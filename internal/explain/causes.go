@@ -179,10 +179,11 @@ func (b *blamer) message(x int32) *result.CollectiveRow {
 // lostBy divides the time of one message. A message that is the whole critical path has the step's account.
 func (b *blamer) lostBy(to *cause.Account, x int32) {
 	ends := b.r.exec.End[b.r.seen.Messages[x].Op]
-	if last, _ := b.r.lastOf(b.r.all()); b.step != nil && b.share.turn(x) == 0 && b.step.Own[cause.Compute] == 0 &&
-		b.r.exec.End[last] == ends && b.r.seen.Messages[x].Done == ends {
-		*to = *b.step
-		return
+	if b.step != nil && b.share.turn(x) == 0 && b.step.Own[cause.Compute] == 0 && b.r.seen.Messages[x].Done == ends {
+		if last, _ := b.r.lastOf(b.r.all()); b.r.exec.End[last] == ends {
+			*to = *b.step
+			return
+		}
 	}
 	b.acc.message(to, x)
 }

@@ -93,11 +93,12 @@ func (r *reading) all() [2]int32 { return [2]int32{0, int32(len(r.dag.Ops))} }
 // no step.
 func (r *reading) lastOf(ops [2]int32) (last int32, done bool) {
 	last, done = -1, true
+	async := r.exec.Work.Async() // else the operations themselves need no look
 	for i := ops[0]; i < ops[1]; i++ {
 		switch end := r.exec.End[i]; {
 		case end == unit.Never:
 			done = false
-		case r.exec.Work.Background(i):
+		case async && r.exec.Work.Background(i):
 		case last < 0 || end >= r.exec.End[last]:
 			last = i
 		}

@@ -64,14 +64,23 @@ func (m *Mix) find(i int32, end func(*Part) int32) int {
 	return at
 }
 
+// Async reports whether a job writes asynchronous checkpoints.
+func (m *Mix) Async() bool {
+	return slices.ContainsFunc(m.Jobs, func(p Part) bool { return p.async() })
+}
+
+func (p *Part) async() bool {
+	t := p.Training
+	return t != nil && t.Checkpoint != nil && t.Checkpoint.Mode == Async
+}
+
 // Background reports whether an operation writes an asynchronous checkpoint, for which only a later checkpoint waits.
 func (m *Mix) Background(op int32) bool {
 	o := &m.DAG.Ops[op]
 	if o.Class != Saving || o.Compute() {
 		return false
 	}
-	t := m.Jobs[m.Of(op)].Training
-	return t != nil && t.Checkpoint != nil && t.Checkpoint.Mode == Async
+	return m.Jobs[m.Of(op)].async()
 }
 
 // Service returns the plan's service that an operation's transfer uses.
