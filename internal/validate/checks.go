@@ -112,7 +112,7 @@ func Checks() []Check {
 		group("lone flows", 4.4, 100, loneFlows),
 		parted("trimming", 6, 290, 0.8, trimRows),
 		group("NSCC", 0.3, 60, uecRows),
-		parted("uet", 223, 1400, 4, uetRows),
+		parted("uet", 270, 1400, 4, uetRows),
 		group("UEC paths", 30, 310, uecPaths),
 		parted("mrc", 17, 1250, 2, mrcRows),
 		group("Falcon", 5, 130, falconRows),

@@ -62,7 +62,9 @@ func DrawUET(seed uint64, n int) (drawn []UETRun, err error) {
 // Simulate has ours run it.
 func (u *UETRun) Simulate() (err error) {
 	defer caught(&err)
-	u.Ours = must(u.run.run())
+	if u.Ours, _, err = u.run.run(); err != nil {
+		return err
+	}
 	u.Off = u.Ours/u.Expected - 1
 	return nil
 }

@@ -22,6 +22,8 @@ var uetPresent string
 //go:embed uet/permutation512.txt
 var uetPermutation512 string
 
+const presentSource = "uet-htsim at 40ccb05, run by us; docs/references.md, uet-results"
+
 // uetPresentRun is one of those runs.
 type uetPresentRun struct {
 	uetRun
@@ -84,7 +86,7 @@ func (c *uetPresentClass) rows(sample []uetPresentRun, of int) ([]Row, error) {
 	row := func(what string, s *uetSpread, most float64) Row {
 		return Row{Claim: fmt.Sprintf("%s of 512 hosts, %d of %d drawn: %s completion, root mean square", c.name,
 			len(sample), of, what),
-			Source:   "uet-htsim at 40ccb05, run by us; docs/references.md, uet-results",
+			Source:   presentSource,
 			Expected: fmt.Sprintf("<= %.1f %%", 100*most), OK: s.rms() <= most,
 			Ours: fmt.Sprintf("%.1f %%", 100*s.rms()),
 			Diff: fmt.Sprintf("mean %+.1f %%, worst %+.1f %%: %s", 100*s.mean(), 100*s.worst, s.where)}
