@@ -53,8 +53,8 @@ func TestAccounts(t *testing.T) {
 			if i == 0 {
 				continue
 			}
-			x, y := a.weight(ranked[i-1], nil), a.weight(id, nil)
-			if x < y || x == y && a.Costs(ranked[i-1]) < a.Costs(id) {
+			x, y := a.weight(ranked[0], nil), a.weight(id, nil)
+			if x < y || x == y && a.Costs(ranked[0]) < a.Costs(id) || i > 1 && a.Costs(ranked[i-1]) < a.Costs(id) {
 				t.Fatalf("%v is not ranked by %+v", ranked, a)
 			}
 		}

@@ -62,8 +62,9 @@ type Cause struct {
 	// Trigger reports whether the cause makes congestion control reduce rates. The reaction is then counted with
 	// the cause.
 	Trigger bool
-	// Wide reports whether a run without the cause is without others too, and saves more than the cause costs.
-	Wide bool
+	// Wide describes the run without the cause where that is without others too, and saves more than the cause costs;
+	// "": it is without this cause alone.
+	Wide string
 	// Lasting reports whether no run is without the cause: it is of the job's own transfers and ranks.
 	Lasting bool
 	// Without returns the variant of a run without the cause, from the facts of the run.

@@ -2,7 +2,7 @@ package cause
 
 var credit = Cause{ID: Credit, Key: "waiting_for_credit", Name: "credit wait",
 	About: "a sender is blocked on credit that the receiver or egress port has not granted",
-	Color: "#8fcabd", Loss: true, Trigger: false, Wide: true,
+	Color: "#8fcabd", Loss: true, Trigger: false, Wide: uncontrolledWords,
 	Advice: "let receivers grant credit earlier",
 	Without: func(f *Facts) Change {
 		c := uncontrolled(f)

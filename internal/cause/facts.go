@@ -225,6 +225,9 @@ func anyOrder(f *Facts) Change {
 	return c
 }
 
+// uncontrolledWords is what uncontrolled changes.
+const uncontrolledWords = "without congestion control"
+
 // uncontrolled is a run without congestion control, in which buffers never overflow.
 func uncontrolled(f *Facts) Change {
 	switch {

@@ -2,7 +2,7 @@ package cause
 
 var latency = Cause{ID: Latency, Key: "latency", Name: "latency",
 	About: "propagation, switching, NICs and NVLink, along the chain of transfers",
-	Color: "#2b9a8b", Loss: true, Trigger: false, Wide: true,
+	Color: "#2b9a8b", Loss: true, Trigger: false, Wide: "without any delay",
 	Without: func(f *Facts) Change {
 		c := edit("no propagation, switching and NIC delay", NoDelay)
 		if f.Delays {

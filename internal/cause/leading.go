@@ -8,14 +8,22 @@ import (
 	"railyard/unit"
 )
 
-// Ranked returns an account's causes of time above line rate, the leading one first. Report, page and files name the
-// first one as the main cause and list the others in this order.
+// Ranked returns an account's causes of time above line rate: the leading one, then the others by what they cost. This
+// is the one rule of all views: a cause's figure is Costs, its own time and the reaction to it, in titles, tables and
+// bars; the first cause is the main cause.
 //
 // A cause leads if a run without it saves most: by simulation for the causes whose keys are given, else at most what
 // it costs, as estimated. One that overlaps others is among them if simulated. A cause that no run is without, or an
 // account without estimates, counts what it costs. Savings that differ by little of the time above line rate, or are
 // little of it, are alike: then the larger cost comes first.
-func (a *Account) Ranked(simulated ...string) (ids []ID) {
+func (a *Account) Ranked(simulated ...string) []ID {
+	ids := a.byWorth(simulated)
+	slices.SortStableFunc(ids[min(1, len(ids)):], func(x, y ID) int { return cmp.Compare(a.Costs(y), a.Costs(x)) })
+	return ids
+}
+
+// byWorth returns the causes in the order in which they lead.
+func (a *Account) byWorth(simulated []string) (ids []ID) {
 	for i, c := range all {
 		if c.Loss && (a.Costs(ID(i)) > 0 || a.overlaps(ID(i), simulated)) {
 			ids = append(ids, ID(i))
@@ -27,10 +35,10 @@ func (a *Account) Ranked(simulated ...string) (ids []ID) {
 	return ids
 }
 
-// Leading returns the first of the ranked causes that costs a given time, and false if a run without it saves less than
+// Leading returns the first cause of those that cost a given time, and false if a run without it saves less than
 // a tenth of the time above line rate: then it explains none of it, nor does any other cause alone.
 func (a *Account) Leading(least int64, simulated ...string) (id ID, is bool) {
-	for _, id := range a.Ranked(simulated...) {
+	for _, id := range a.byWorth(simulated) {
 		if a.Costs(id) >= least || a.overlaps(id, simulated) && a.Saves(id) >= least {
 			return id, a.weight(id, simulated) > 0
 		}
@@ -73,7 +81,7 @@ func (a *Account) weight(id ID, simulated []string) int64 {
 func (a *Account) worth(id ID, simulated []string) int64 {
 	c := id.Get()
 	switch is := slices.Contains(simulated, c.Key); {
-	case is && !c.Wide:
+	case is && c.Wide == "":
 		return a.Saves(id)
 	case is || a.Expects() && !c.Lasting && (!c.Outside() || a.Saving[id] != 0):
 		return min(a.Costs(id), a.Saves(id))

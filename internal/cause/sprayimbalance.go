@@ -4,7 +4,7 @@ import "slices"
 
 var sprayImbalance = Cause{ID: SprayImbalance, Key: "spray_imbalance", Name: "spray imbalance",
 	About: "sprayed packets meet in a queue while other links of the group have spare capacity",
-	Color: "#c98a9f", Loss: true, Trigger: true, Wide: true,
+	Color: "#c98a9f", Loss: true, Trigger: true, Wide: faster,
 	Advice:  "use congestion control that tolerates short queues, or add links between switches",
 	Without: func(f *Facts) Change { return fastFabric(f, Oversubscription) },
 	Remedies: func(f *Facts) (all []Change) {

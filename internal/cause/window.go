@@ -4,7 +4,7 @@ import "fmt"
 
 var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 	About: "the congestion window is smaller than the path holds",
-	Color: "#b8a400", Loss: true, Trigger: false, Wide: true,
+	Color: "#b8a400", Loss: true, Trigger: false, Wide: uncontrolledWords,
 	Advice: "choose a transport or congestion control with a larger window",
 	Without: func(f *Facts) Change {
 		c := uncontrolled(f)

@@ -180,7 +180,7 @@ func TestHeadIsLargest(t *testing.T) {
 	s := &result.Summary{Complete: true}
 	s.Chain, s.StepTime = &cause.Account{}, 1e9
 	s.Chain.Own[cause.Latency], s.Chain.Saving[cause.Latency], s.Chain.Own[cause.SharedNIC] = 7e6, 7e6, 16e6
-	if got := Answer(s); !strings.HasSuffix(got, "main cause: shared NIC or NVLink port") {
+	if got := Answer(s); !strings.HasSuffix(got, "main cause: shared NIC or NVLink port (1.6 % of the step)") {
 		t.Error(got)
 	}
 	rows, _ := Losses(s)
@@ -209,7 +209,8 @@ func TestOverlapping(t *testing.T) {
 	}{
 		{0, nil, "\n  overlapping: slow link, saves 300 µs alone (estimate)\n"},
 		{1e6, []string{"slow_link"}, "\n  overlapping: slow link, saves 300 µs alone (simulated)\n"},
-		{2e7, nil, "\n  slow link             20 µs   2.0 %  saves 300 µs alone (estimate)\n"},
+		{2e7, nil, "\n  slow link             20 µs   2.0 %  saves 300 µs alone, 280 µs of it of other\n" +
+			"                                       causes (estimate)\n"},
 	} {
 		s.Chain.Own[cause.SlowLink], s.Simulated = c.own, c.simulated
 		var b strings.Builder

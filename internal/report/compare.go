@@ -185,7 +185,7 @@ func ofCauses(variants []result.Variant) (rows []metric) {
 			if s.Chain == nil { // a run of an earlier version
 				return 0
 			}
-			return float64(s.Chain.Of(c.ID))
+			return float64(s.Chain.Costs(c.ID))
 		}
 		costs := func(v result.Variant) bool {
 			return slices.ContainsFunc(v.Runs, func(s *result.Summary) bool { return of(s) > 0 })

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -15,11 +16,11 @@ import (
 // worthALine is the minimum cost of a listed cause, or saving of a run without it, as a share of a step.
 const worthALine = 0.005
 
-// Loss is a row of the time above line rate on the critical path: a cause's own time, or the time of congestion control
-// recovering after it.
+// Loss is a row of the time above line rate on the critical path: what a cause costs, or the part of that in which
+// congestion control recovers.
 type Loss struct {
 	Cause cause.ID
-	After bool // CC recovering after the cause, whose own time may have a row before
+	After bool // the part of the row before
 	Name  string
 	Time  int64  // ps
 	Saves string // saving of a run without the cause, and its source; "" if none is stated
@@ -66,8 +67,11 @@ func Bound(s *result.Summary) string {
 	}
 	text := fmt.Sprintf("%s%s wait for one another, %s on the critical path, which the bound of %s GB/s includes.", lead, what,
 		dur(included), unit.Digits(c.Bound/1e9))
-	return strings.ToUpper(text[:1]) + text[1:]
+	return upper(text)
 }
+
+// upper begins a sentence.
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // Gain returns what a run at its bound can still save, and in words, with its busiest NIC's payload; "" for runs that
 // are not at it or lose no more than that.
@@ -83,20 +87,13 @@ func Gain(s *result.Summary) (left int64, text string) {
 		s.Busiest.Show())
 }
 
-// Losses returns the rows of at least 0.5 % of the step, the leading cause first, and the smaller ones.
+// Losses returns the rows of at least 0.5 % of the step in the order of Account.Ranked, and the smaller causes.
 func Losses(s *result.Summary) (rows, minor []Loss) {
 	c, _ := Account(s)
 	if c == nil || s.StepTime <= 0 {
 		return nil, nil
 	}
-	line := func(x Loss) (large bool) {
-		if large = float64(x.Time) >= worthALine*float64(s.StepTime); large {
-			rows = append(rows, x)
-		} else if x.Time > 0 {
-			minor = append(minor, x)
-		}
-		return large
-	}
+	large := func(ps int64) bool { return float64(ps) >= worthALine*float64(s.StepTime) }
 	for _, id := range c.Ranked(s.Simulated...) {
 		note, outside := "", id.Get().Outside()
 		if slices.Contains(s.Simulated, id.Get().Key) {
@@ -104,15 +101,15 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 		} else if c.Expects() && !id.Get().Lasting && id != cause.Recovering && (!outside || c.Saving[id] != 0) {
 			note = saves(s, id, "estimate")
 		}
-		large := line(Loss{Cause: id, Name: nameOf(s, id), Time: c.Own[id], Saves: note})
-		if id == cause.Recovering {
-			continue
+		x := Loss{Cause: id, Name: nameOf(s, id), Time: c.Costs(id), Saves: note}
+		switch {
+		case large(x.Time):
+			if rows = append(rows, x); large(c.Reaction[id]) {
+				rows = append(rows, Loss{Cause: id, After: true, Name: "of it CC recovering", Time: c.Reaction[id]})
+			}
+		case x.Time > 0:
+			minor = append(minor, x)
 		}
-		x := Loss{Cause: id, After: true, Name: "CC recovering after " + id.Get().Name, Time: c.Reaction[id], Saves: note}
-		if large {
-			x.Saves = ""
-		}
-		line(x)
 	}
 	return rows, minor
 }
@@ -147,10 +144,10 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	}
 	fmt.Fprintln(w, title)
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{}, {}, {}, {Left: true, Rare: true}}}
-	for i, x := range rows {
+	for _, x := range rows {
 		name := x.Name
-		if x.After && i > 0 && rows[i-1].Cause == x.Cause {
-			name = "  CC recovering after it"
+		if x.After {
+			name = "  " + name
 		}
 		t.AddStyled(screen.Warning, name, dur(x.Time), percent(float64(x.Time)/float64(s.StepTime)), x.Saves)
 	}
@@ -161,6 +158,9 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 			below = append(below, x.Name+" "+dur(x.Time))
 		}
 		Labelled(w, "  below 0.5 %: ", strings.Join(below, ", "))
+	}
+	if text := Reason(s); text != "" {
+		Wrap(w, "  ", text)
 	}
 	for _, id := range s.Chain.Overlapped() {
 		if slices.ContainsFunc(rows, func(x Loss) bool { return x.Cause == id }) {
@@ -220,6 +220,35 @@ func remedies(s *result.Summary, rows []Loss) (some []*result.Remedy) {
 	return some
 }
 
+// Reason describes why the main cause is that, where its cost does not show it: another one costs more, or it costs
+// more than a run without it saves. "": its cost shows it, or there is none.
+func Reason(s *result.Summary) string {
+	account, _ := Account(s)
+	id, is := MainID(s)
+	if !is || AtBound(s) {
+		return ""
+	}
+	saves := func(id cause.ID) string {
+		if s.Chain.Saving[id] <= 0 {
+			return "nothing"
+		}
+		return dur(s.Chain.Saving[id])
+	}
+	largest := slices.MaxFunc(account.Ranked(s.Simulated...), func(x, y cause.ID) int {
+		return cmp.Compare(account.Costs(x), account.Costs(y))
+	})
+	switch {
+	case account.Costs(largest) > account.Costs(id):
+		return fmt.Sprintf("Without %s a run saves %s. %s costs more, but without it a run saves %s.", nameOf(s, id), saves(id),
+			upper(nameOf(s, largest)), saves(largest))
+	case s.Busiest != nil && float64(s.Chain.Beyond[id]) >= worthALine*float64(s.StepTime):
+		return fmt.Sprintf("No network saves more than %s of %s: %s.", saves(id), nameOf(s, id), s.Busiest.Show())
+	case slices.Contains(s.Simulated, id.Get().Key) && 2*s.Chain.Saving[id] < account.Costs(id):
+		return fmt.Sprintf("Without %s alone a run saves %s: other causes then cost more.", nameOf(s, id), saves(id))
+	}
+	return ""
+}
+
 // saves describes the saving of a run without a cause, and its source; "" if it is negligible.
 func saves(s *result.Summary, id cause.ID, how string) string {
 	saving := s.Chain.Saving[id]
@@ -235,6 +264,11 @@ func saves(s *result.Summary, id cause.ID, how string) string {
 		}
 	}
 	share := float64(saving) / float64(s.StepTime)
+	costs := s.Chain.Costs(id)
+	if more := saving - costs; alone == "alone" && float64(more) >= result.Chance*float64(s.StepTime) && 10*more >= saving &&
+		float64(costs) >= worthALine*float64(s.StepTime) {
+		alone = cmp.Or(id.Get().Wide, fmt.Sprintf("alone, %s of it of other causes", dur(more)))
+	}
 	switch {
 	case float64(s.Chain.Beyond[id]) >= worthALine*float64(s.StepTime):
 		return fmt.Sprintf("saves %s at most (busiest NIC)", dur(saving))

@@ -212,23 +212,35 @@ func MainCause(s *result.Summary) string {
 	if s.Chain == nil && s.Slow >= least {
 		return fmt.Sprintf("%s (%s of the step)", slowRanks(&s.Step), percent(float64(s.Slow)/float64(s.StepTime)))
 	}
-	if why := leading(s, least); why != "" {
-		return why
+	if id, is := leading(s, least); is {
+		name = nameOf(s, id)
+		if share := float64(s.Chain.Costs(id)) / float64(s.StepTime); share >= worthALine && share < result.Chance {
+			name += fmt.Sprintf(" (%s of the step)", percent(share))
+		}
 	}
 	return name
 }
 
-// Leading returns the leading cause of time above line rate; "" for none.
-func Leading(s *result.Summary) string { return leading(s, int64(worthALine*float64(s.StepTime))) }
+// MainID returns the leading cause of time above line rate; false for none.
+func MainID(s *result.Summary) (cause.ID, bool) {
+	return leading(s, int64(worthALine*float64(s.StepTime)))
+}
 
-// leading returns the leading cause of those that cost a given time.
-func leading(s *result.Summary, least int64) string {
-	if account, _ := Account(s); account != nil {
-		if id, is := account.Leading(least, s.Simulated...); is {
-			return nameOf(s, id)
-		}
+// Leading returns its name; "" for none.
+func Leading(s *result.Summary) string {
+	if id, is := MainID(s); is {
+		return nameOf(s, id)
 	}
 	return ""
+}
+
+// leading returns the leading cause of those that cost a given time.
+func leading(s *result.Summary, least int64) (cause.ID, bool) {
+	account, _ := Account(s)
+	if account == nil {
+		return 0, false
+	}
+	return account.Leading(least, s.Simulated...)
 }
 
 // maxJobs is the maximum number of jobs in a report of one screen.

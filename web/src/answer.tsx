@@ -98,7 +98,7 @@ function bounded({ summary: s }: Info, a: Figures, sum: number): { parts: StepPa
 
 /** About says of a segment of the bar what it is, what a run without it saves, and where it is. */
 function About({ info, data, part, cause, ps }: { info: Info; data: Figures } & Chosen) {
-  const row = (data.rows ?? []).find((r) => (r.after ? "rate_not_given_back" : r.key) === cause.key && r.saves);
+  const row = (data.rows ?? []).find((r) => r.key === cause.key && r.saves);
   const place = info.summary.places?.find((p) => p.cause === cause.key);
   return (
     <>
@@ -142,7 +142,6 @@ function Lost({ data, step }: { data: Figures; step: number }) {
     </p>
   ));
   if (rows.length + below.length + notes.length === 0) return null;
-  const inner = (i: number) => rows[i].after && i > 0 && rows[i - 1].key === rows[i].key;
   return (
     <div class="losses" data-testid="losses">
       {notes}
@@ -154,11 +153,11 @@ function Lost({ data, step }: { data: Figures; step: number }) {
       )}
       <table class="tight">
         <tbody>
-          {rows.map((x, i) => (
-            <tr class={inner(i) ? "inner" : ""}>
+          {rows.map((x) => (
+            <tr class={x.after ? "inner" : ""}>
               <td>
-                <i class="swatch" style={{ background: causeColour(x.after ? "rate_not_given_back" : x.key) }} />
-                {inner(i) ? "CC recovering after it" : x.name}
+                {!x.after && <i class="swatch" style={{ background: causeColour(x.key) }} />}
+                {x.name}
               </td>
               <td class="n">{f.time(x.time_ps)}</td>
               <td class="n">{f.percent(x.time_ps / step)}</td>
@@ -174,11 +173,9 @@ function Lost({ data, step }: { data: Figures; step: number }) {
   );
 }
 
-/** costOf is what a cause costs, in titles of all views: its own time and that of CC recovering after it, as its saving is,
- * and words for the latter. */
+/** costOf is what a cause costs, in titles of all views, and words for the time of CC recovering in it. */
 export function costOf({ summary: s }: Info, loss: Figures["losses"][number]): [number, string] {
-  const ps = loss.key === "rate_not_given_back" ? (s.chain?.rate_not_given_back_ps ?? loss.own_ps) : loss.own_ps + loss.reaction_ps;
-  return [ps, loss.reaction_ps >= 0.005 * s.step_time_ps ? `, ${f.time(loss.reaction_ps)} of it CC recovering after it` : ""];
+  return [loss.own_ps + loss.reaction_ps, loss.reaction_ps >= 0.005 * s.step_time_ps ? `, ${f.time(loss.reaction_ps)} of it CC recovering` : ""];
 }
 
 /** verdict is the answer in one sentence. */
@@ -197,7 +194,7 @@ function verdict(info: Info, a: Figures): string {
     return `${Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second)}\u00a0% of line rate, bound by ${c.bound_by}.`;
   const share = (ps: number) => `${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))})`;
   const [first] = a.losses ?? [];
-  if (a.idle && a.main && a.main !== first?.name) return `Main cause: ${a.main}.`;
+  if (a.main && !a.main.startsWith(first?.name ?? "–")) return `Main cause: ${a.main}.`;
   if (!first) return "No contention: the step computes, or sends at line rate.";
   const lost = [...a.losses, ...(a.minor ?? [])].reduce((n, x) => n + x.own_ps + x.reaction_ps, 0);
   if (!a.main && lost >= 0.02 * s.step_time_ps) return `${share(lost)} above line rate, and no cause whose removal alone saves time.`;
@@ -243,6 +240,7 @@ function Lede({ info, data, cards }: { info: Info; data: Figures; cards: Card[] 
   return (
     <>
       {after && `${f.begin(after.slice(2))}. `}
+      {data.reason && `${data.reason} `}
       {largest(cards, s.step_time_ps)}{" "}
       {slow && slow.ideal_ps > 0 && slow.time_ps > 1.05 * slow.ideal_ps && (
         <>

@@ -56,7 +56,14 @@ interface Flow {
   causes?: object;
 }
 
-const of = (i: Info, key: string) => i.summary.chain?.[key + "_ps"] ?? 0;
+/** costs is what a cause costs in an account, as all views give it: its own time and that of CC recovering after it. */
+export function costs(account: Record<string, number> | undefined, key: string): number {
+  if (!account) return 0;
+  if (key !== "rate_not_given_back") return (account[key + "_ps"] ?? 0) + (account[key + "_reaction_ps"] ?? 0);
+  return Object.entries(account).reduce((n, [k, ps]) => (k.endsWith("_reaction_ps") ? n - ps : n), account.rate_not_given_back_ps ?? 0);
+}
+
+const of = (i: Info, key: string) => costs(i.summary.chain, key);
 const letters = (all: string[]) => Math.max(0, ...all.map((s) => s.length));
 
 /** Bars are runs, the fastest first, as their steps by cause; A and B are outlined. */

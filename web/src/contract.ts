@@ -801,6 +801,7 @@ export interface Answer {
   lost_ps: number;
   rows: LossRow[];
   below: LossRow[];
+  reason?: string;
   losses: StepLoss[];
   minor: StepLoss[];
   place?: CausePlace;

@@ -1,5 +1,6 @@
 import type { Answer, CauseInfo, CollectiveRow, Collectives, Info } from "./api";
 import { standalone, view } from "./api";
+import { costs } from "./causes";
 import { causeColour } from "./colour";
 import { acted, controls } from "./control";
 import { Lost, Meetings, Rings } from "./ended";
@@ -73,7 +74,7 @@ export function Details({ info, data }: { info: Info; data: Answer }) {
 
 /** Split is a bar of a collective's time by cause. */
 function Split({ c, causes, of }: { c: CollectiveRow; causes: CauseInfo[]; of: number }) {
-  const parts = causes.map((x) => ({ ...x, ps: c.causes[x.key + "_ps"] ?? 0 })).filter((x) => x.ps > 0);
+  const parts = causes.map((x) => ({ ...x, ps: costs(c.causes, x.key) })).filter((x) => x.ps > 0);
   const text = parts.map((x) => `${x.name} ${f.time(x.ps)}`).join(", ");
   return (
     <div class="splitbar" role="img" aria-label={text} title={text}>
@@ -124,7 +125,7 @@ function Table({ info }: { info: Info }) {
     );
   if (!data) return <p class="loading">Loading collectives…</p>;
   if (data.sums.length === 0) return null;
-  const part = (c: CollectiveRow, key: string) => (c.causes[key + "_ps"] ?? 0) / Math.max(1, c.end_ps);
+  const part = (c: CollectiveRow, key: string) => costs(c.causes, key) / Math.max(1, c.end_ps);
   const causes = data.causes_present.filter((x) => data.sums.some((c) => part(c, x.key) >= 0.005));
   return (
     <>

@@ -252,9 +252,7 @@ function Run(props: {
   const sets = (e.sets ?? []).filter((x) => !x.startsWith("seed="));
   const names = causes.map((c) => `${c.key.replaceAll("_", " ")} ${f.time(c.time_ps)}`).join(", ");
   const over = best > 0 ? e.step_time_ps / best - 1 : 0;
-  // A main cause below 1 % of the step is none; waiting for ranks has its share in its name.
-  const top = Math.max(0, ...causes.filter((c) => c.key !== "compute" && c.key !== "line_rate").map((c) => c.time_ps));
-  const minor = causes.length > 0 && top < 0.01 * e.step_time_ps && !/%\s*of the step/.test(e.main_cause);
+  const lost = causes.filter((c) => c.key !== "compute" && c.key !== "line_rate").reduce((n, c) => n + c.time_ps, 0);
   return (
     <article class="card run" data-run={e.name}>
       <div class="top-row">
@@ -291,7 +289,15 @@ function Run(props: {
         ))}
       </div>
       <p class="note">
-        {minor ? "At line rate" : e.main_cause?.startsWith("bound by") ? f.begin(e.main_cause) : e.main_cause ? `Main cause: ${e.main_cause}` : causes.length > 0 ? "No contention" : "No account of the step"}
+        {e.main_cause?.startsWith("bound by")
+          ? f.begin(e.main_cause)
+          : e.main_cause
+            ? `Main cause: ${e.main_cause}`
+            : causes.length === 0
+              ? "No account of the step"
+              : lost < 0.02 * e.step_time_ps
+                ? "At line rate"
+                : "No main cause"}
       </p>
       {sets.length > 0 && <code>{sets.map((x) => "--set " + x).join(" ")}</code>}
       <p class="note">

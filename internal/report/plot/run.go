@@ -151,7 +151,7 @@ func collectives(r *web.Directory, parts []web.Part) drawing {
 		return cmp.Compare(a.Shares[cause.LineRate], b.Shares[cause.LineRate])
 	})
 	title := fmt.Sprintf("%s: %s at line rate", worst.Name, unit.ShowShare(worst.Shares[cause.LineRate]))
-	if top := mostLost(worst); worst.Shares[top] >= 0.005 {
+	if top := worst.Top; worst.Shares[top] >= 0.005 {
 		title += fmt.Sprintf(", %s lost to %s", unit.ShowShare(worst.Shares[top]), top.Get().Name)
 	}
 	places, rows := legend(present, figureWide-stripLeft-2*margin-3*vg.Millimeter)
@@ -198,15 +198,4 @@ func legend(causes []*cause.Cause, most vg.Length) (places []vg.Point, rows int)
 		at.X += 24 + wide
 	}
 	return places, 1 + int(at.Y/legendHigh+0.5)
-}
-
-// mostLost is the cause that a collective lost most of its time to.
-func mostLost(p web.Part) cause.ID {
-	top := cause.Latency
-	for _, c := range cause.All() {
-		if c.Loss && p.Shares[c.ID] > p.Shares[top] {
-			top = c.ID
-		}
-	}
-	return top
 }

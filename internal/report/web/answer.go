@@ -37,6 +37,8 @@ type Answer struct {
 	Lost  int64     `json:"lost_ps"`
 	Rows  []LossRow `json:"rows"`
 	Below []LossRow `json:"below"`
+	// Reason says why the main cause is that, where its cost does not show it.
+	Reason string `json:"reason,omitempty"`
 	// Losses are the causes of rows, the leading one first; Minor are the others.
 	Losses []StepLoss         `json:"losses"`
 	Minor  []StepLoss         `json:"minor"`
@@ -63,7 +65,8 @@ type StepPart struct {
 	Causes []CauseTime `json:"causes"`
 }
 
-// LossRow is a row of the time above line rate: the time of a cause, or of congestion control recovering after it.
+// LossRow is a row of the time above line rate: what a cause costs, or the part of that in which congestion control
+// recovers.
 type LossRow struct {
 	Key   string `json:"key"` // of the cause
 	After bool   `json:"after"`

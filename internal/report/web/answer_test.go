@@ -134,12 +134,8 @@ func TestAnswerIsTheTerminal(t *testing.T) {
 			t.Fatalf("%s: %s lost in the answer\n%s", name, want, &text)
 		}
 		for i, x := range a.Rows {
-			label := x.Name
-			if x.After && i > 0 && a.Rows[i-1].Key == x.Key {
-				label = "CC recovering after it"
-			}
 			got := strings.Join(strings.Fields(lines[begin+1+i]), " ")
-			want := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", label, unit.Time(x.Time).Show(),
+			want := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", x.Name, unit.Time(x.Time).Show(),
 				unit.ShowShare(float64(x.Time)/float64(sum.StepTime)), x.Saves))
 			if got != want {
 				t.Errorf("%s: the terminal's row is %q, the answer's %q", name, got, want)
@@ -222,8 +218,8 @@ func checkAnswer(t *testing.T, dir string, a *Answer) {
 		t.Errorf("%s: parts sum to %d of %d", dir, total, sum.StepTime)
 	}
 	for _, c := range cause.All() {
-		if causes[c.Key] != sum.Chain.Of(c.ID) {
-			t.Errorf("%s: %s has %d in the parts, %d in the account", dir, c.Key, causes[c.Key], sum.Chain.Of(c.ID))
+		if causes[c.Key] != sum.Chain.Costs(c.ID) {
+			t.Errorf("%s: %s has %d in the parts, %d in the account", dir, c.Key, causes[c.Key], sum.Chain.Costs(c.ID))
 		}
 	}
 	if i := slices.IndexFunc(a.Losses, func(x StepLoss) bool { return x.Name == a.Main }); i > 0 {

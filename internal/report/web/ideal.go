@@ -111,7 +111,7 @@ func (m *Message) divide(slowest *result.Slowest) (above []reason) {
 		own.Own[cause.LineRate] = 0
 	}
 	for _, c := range cause.All() {
-		put(c.Key, c.Name, true, own.Of(c.ID))
+		put(c.Key, c.Name, true, own.Costs(c.ID))
 	}
 	top, lossy := own.Leading(0)
 	if !lossy || own.Costs(top) == 0 {

@@ -29,7 +29,7 @@ func TestIdealIsOne(t *testing.T) {
 			})},
 			[]MessagePart{{"line_rate", "line rate", false, 505 * us}, {"latency", "latency", false, 4 * us},
 				{"path", "latency and slower links of its path", false, 511 * us},
-				{"rate_not_given_back", "CC recovering", true, 150 * us}},
+				{"oversubscription", "oversubscription", true, 150 * us}},
 			"150 µs above ideal: CC recovering after oversubscription"},
 		{"other transfers of the NIC do not", Message{FlowRow: result.FlowRow{Done: 165 * us, Ideal: 83 * us},
 			Causes: account(func(a *cause.Account) { a.Own[cause.LineRate] = 165 * us })},

@@ -18,6 +18,7 @@ func (a *Answer) lost(s *result.Summary) {
 	account, _ := report.Account(s)
 	a.Bound, a.Lost = report.Bound(s), account.Lost()
 	a.Left, a.Gain = report.Gain(s)
+	a.Reason = report.Reason(s)
 	rows, below := report.Losses(s)
 	a.Rows, a.Below = lossRows(rows), lossRows(below)
 	for _, id := range account.Ranked(s.Simulated...) {

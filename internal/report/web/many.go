@@ -177,7 +177,7 @@ func causesOf(chain *cause.Account) (out []CauseTime) {
 		return out
 	}
 	for _, c := range cause.All() {
-		if ps := chain.Of(c.ID); ps > 0 {
+		if ps := chain.Costs(c.ID); ps > 0 {
 			out = append(out, CauseTime{c.Key, ps})
 		}
 	}

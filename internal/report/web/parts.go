@@ -80,7 +80,7 @@ func (r *Directory) stepParts() ([]StepPart, error) {
 	if chain != nil {
 		var columns []int64
 		for _, c := range cause.All() {
-			columns = append(columns, chain.Of(c.ID))
+			columns = append(columns, chain.Costs(c.ID))
 		}
 		table = fit(seed, targets, columns)
 	}
@@ -123,7 +123,7 @@ func (r *Directory) seeds(rows []int, along []pieces, chain *cause.Account) ([][
 		}
 		share := float64(along[at].until(c.End)-along[at].until(c.Start)) / float64(c.End-c.Start)
 		for id := range seed[at] {
-			seed[at][id] += share * float64(c.Lost.Of(cause.ID(id)))
+			seed[at][id] += share * float64(c.Lost.Costs(cause.ID(id)))
 		}
 	}
 	const least = 1e-6 // minimum of a cause in any part, for time that no collective accounts for
@@ -140,7 +140,7 @@ func (r *Directory) seeds(rows []int, along []pieces, chain *cause.Account) ([][
 			case computes:
 				s[id] = least * least
 			case sum == 0 && cause.ID(id) != cause.Compute:
-				s[id] = float64(chain.Of(cause.ID(id)))
+				s[id] = float64(chain.Costs(cause.ID(id)))
 			case sum > 0:
 				s[id] = s[id]/sum + least
 			}

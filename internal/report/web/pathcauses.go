@@ -33,7 +33,7 @@ func (r *Directory) mixes(from, to int64) (map[string]mix, error) {
 		}
 		over(from, to, c.Start, c.End, func(col int, ps float64) {
 			for _, x := range cause.All() {
-				m[col][x.ID] += ps * float64(c.Lost.Of(x.ID)) / float64(c.End-c.Start)
+				m[col][x.ID] += ps * float64(c.Lost.Costs(x.ID)) / float64(c.End-c.Start)
 			}
 		})
 	}

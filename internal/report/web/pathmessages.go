@@ -135,7 +135,7 @@ func cut(p result.CriticalRow, list []sending) (out []cutPiece) {
 func sharesOf(a *cause.Account) *[cause.Max]float64 {
 	of, total := &[cause.Max]float64{}, float64(max(1, a.Total()))
 	for _, c := range cause.All() {
-		of[c.ID] = float64(a.Of(c.ID)) / total
+		of[c.ID] = float64(a.Costs(c.ID)) / total
 	}
 	return of
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/internal/cause"
+	"railyard/internal/report"
 	"railyard/internal/result"
 )
 
@@ -127,7 +128,8 @@ type Part struct {
 	Name   string
 	Count  int
 	Time   float64   // of all instances, in picoseconds
-	Shares []float64 // by cause, as Account.Of
+	Shares []float64 // by cause, as Account.Costs
+	Top    cause.ID  // that it lost most to; of a run's only part the run's main cause
 }
 
 // Parts sums the collectives up by name.
@@ -146,7 +148,7 @@ func (r *Directory) Parts() ([]Part, error) {
 			out = append(out, Part{Name: x.Name, Shares: make([]float64, len(cause.All()))})
 		}
 		for i := range out[k].Shares {
-			out[k].Shares[i] += float64(x.Lost.Of(cause.ID(i)))
+			out[k].Shares[i] += float64(x.Lost.Costs(cause.ID(i)))
 		}
 		out[k].Count++
 		out[k].Time += float64(x.End - x.Start)
@@ -155,6 +157,15 @@ func (r *Directory) Parts() ([]Part, error) {
 		for i := range out[k].Shares {
 			out[k].Shares[i] /= max(out[k].Time, 1)
 		}
+		out[k].Top = cause.Latency
+		for _, c := range cause.All() {
+			if c.Loss && out[k].Shares[c.ID] > out[k].Shares[out[k].Top] {
+				out[k].Top = c.ID
+			}
+		}
+	}
+	if id, is := report.MainID(&r.Summary); is && len(out) == 1 {
+		out[0].Top = id
 	}
 	return out, nil
 }

@@ -73,7 +73,7 @@ func TestPlots(t *testing.T) {
 			t.Errorf("%s takes %d in all on the page, %f in the plot", x.Name, x.End-x.Start, p.Time)
 		}
 		for _, c := range cause.All() {
-			page := float64(x.Lost.Of(c.ID)) / float64(x.End-x.Start)
+			page := float64(x.Lost.Costs(c.ID)) / float64(x.End-x.Start)
 			if math.Abs(page-p.Shares[c.ID]) > 1e-9 {
 				t.Errorf("%s, %s: %.4f on the page, %.4f in the plot", x.Name, c.Key, page, p.Shares[c.ID])
 			}

@@ -483,7 +483,7 @@ func (r *Directory) collectives() (any, error) {
 	}
 	present := []CauseInfo{}
 	for _, c := range cause.All() {
-		if all.Of(c.ID) > 0 {
+		if all.Costs(c.ID) > 0 {
 			present = append(present, CauseInfo{c.Key, c.Name, c.Color, c.About})
 		}
 	}

@@ -97,7 +97,7 @@ func causes(s *result.Summary) map[string]int64 {
 	}
 	m := map[string]int64{}
 	for _, c := range cause.All() {
-		if x := s.Chain.Of(c.ID); x != 0 {
+		if x := s.Chain.Costs(c.ID); x != 0 {
 			m[c.Key] = x
 		}
 	}
