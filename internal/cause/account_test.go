@@ -93,3 +93,13 @@ func TestEveryCause(t *testing.T) {
 		}
 	}
 }
+
+// TestFewUplinks checks that a fabric of few uplinks, over which hashing is uneven, has four times as many as a remedy
+// next to twice as many, and one of many has not.
+func TestFewUplinks(t *testing.T) {
+	for uplinks, want := range map[int]int{1: 2, 2: 2, 4: 1} {
+		if got := moreFabric(&Facts{Uplinks: uplinks}); len(got) != want {
+			t.Errorf("%d uplinks: %+v", uplinks, got)
+		}
+	}
+}

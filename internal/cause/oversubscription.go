@@ -30,15 +30,22 @@ func fastFabric(f *Facts, also ID) Change {
 	return c
 }
 
-// moreFabric is twice the capacity between switches.
-func moreFabric(f *Facts) []Change {
+// moreFabric is twice the capacity between switches, and four times where few uplinks hash unevenly.
+func moreFabric(f *Facts) (all []Change) {
 	switch {
 	case f.Uplinks > 0:
-		return []Change{{Says: "twice as many uplinks", Needs: "twice as many spine ports and cables",
-			Set: []string{fmt.Sprintf("fabric.uplinks=%d", 2*f.Uplinks)}}}
+		all = append(all, Change{Says: "twice as many uplinks", Needs: "twice as many spine ports and cables",
+			Set: []string{fmt.Sprintf("fabric.uplinks=%d", 2*f.Uplinks)}})
+		if f.Uplinks <= fewUplinks {
+			all = append(all, Change{Says: "four times as many uplinks", Needs: "four times as many spine ports and cables",
+				Set: []string{fmt.Sprintf("fabric.uplinks=%d", 4*f.Uplinks)}})
+		}
 	case f.FabricRate > 0 && f.Kind != "" && f.Kind != "graph":
 		return []Change{{Says: "links between switches twice as fast", Needs: "switches and cables of that rate",
 			Set: []string{fmt.Sprintf("fabric.fabric_link.rate=%v", 2*f.FabricRate)}}}
 	}
-	return nil
+	return all
 }
+
+// fewUplinks is up to how many uplinks four times as many are a remedy.
+const fewUplinks = 2
