@@ -33,7 +33,7 @@ type Window struct {
 	Alpha         float64
 	acked, marked float64 // segments in DCTCP's window of observation,
 	left          float64 // remaining part of the epoch
-	cut           bool    // the window was reduced in this round
+	held          float64 // segments that left before the last reduction and are not acknowledged
 }
 
 // NewWindow returns a window of ten segments in slow start.
@@ -64,13 +64,15 @@ func (w *Window) Acked(now, rtt unit.Time, segments float64, marked bool) {
 	w.Size = min(w.Size, w.Most)
 }
 
-// observe counts marks by windows, and cuts once in each that has some (RFC 8257, 3.3).
+// observe counts marks by windows. It cuts once for each window of data, which begins with the reduction and not with
+// the window of observation (RFC 8257, 3.3; RFC 3168, 6.1.2).
 func (w *Window) observe(segments float64, marked bool) {
 	w.acked += segments
+	w.held -= segments
 	if marked {
 		w.marked += segments
-		if !w.cut {
-			w.cut = true
+		if w.held <= 0 {
+			w.held = w.Size
 			w.Cuts++
 			w.Size = max(2, float64(w.Size*(1-w.Alpha/2)))
 			w.slowTo = w.Size
@@ -79,7 +81,7 @@ func (w *Window) observe(segments float64, marked bool) {
 	if w.left -= segments; w.left <= 0 {
 		share := w.marked / w.acked
 		w.Alpha = float64(w.Alpha*(1-gain)) + float64(gain*share)
-		w.left, w.acked, w.marked, w.cut = w.Size, 0, 0, false
+		w.left, w.acked, w.marked = w.Size, 0, 0
 	}
 }
 
