@@ -120,7 +120,7 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 		out = append(out, r.Snapshot)
 	}
 	if len(out) == 0 {
-		return nil, t.unknown, &field.Error{File: name, Msg: "holds no output that is read: expected what show commands of NX-OS, EOS or SONiC print, or ethtool, rdma and lldpcli on a host; prompts with the commands help"}
+		return nil, t.unknown, &field.Error{File: name, Msg: "holds no output that is read: expected what show commands of NX-OS, EOS or SONiC print, or ethtool, rdma and lldpcli on a host; prompts with the commands help" + Exposed(data)}
 	}
 	return out, t.unknown, nil
 }

@@ -109,3 +109,12 @@ func (f *Format) session(b *bytes.Buffer, system, command string, s *Snapshot) {
 	b.Write(out.Bytes())
 	b.WriteByte('\n')
 }
+
+// Exposed names the command for metrics of Prometheus, for an error; "": the data is none.
+func Exposed(data []byte) string {
+	if bytes.Contains(data, []byte("# TYPE ")) || bytes.Contains(data, []byte(`"resultType"`)) ||
+		bytes.Contains(data, []byte("node_infiniband_")) || bytes.Contains(data, []byte("node_ethtool_")) {
+		return "; metrics of Prometheus are read from its server: railyard diagnose --prometheus URL"
+	}
+	return ""
+}

@@ -166,6 +166,8 @@ func TestBadInput(t *testing.T) {
 		{"nothing", " \n\n", "is empty"},
 		{"binary", "\x7fELF\x00\x01", "binary file"},
 		{"another program's", "hello\nworld\n", "holds no output that is read"},
+		{"a scrape", "# TYPE node_ethtool_rx_prio3_pause counter\nnode_ethtool_rx_prio3_pause{device=\"eth0\"} 1\n",
+			"railyard diagnose --prometheus URL"},
 		{"cut off within a row", rows + "Ethernet0       0       0       0      1", "truncated"},
 		{"cut off within JSON", "{\n  \"COUNTERS:oid:0x1\": {\n    \"SAI_PORT", "truncated"},
 		{"too many interfaces", many.String(), "20000 interfaces"},

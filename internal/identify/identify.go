@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 
+	"railyard/internal/counters"
 	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/measured"
@@ -118,7 +119,7 @@ func Of(path, scenario string) (*Account, error) {
 	if refused != nil {
 		return nil, input.Fault(refused)
 	}
-	return nil, input.Fault(field.New(path, "unsupported format; supported: output of nccl-tests and perftest, counters, captures, configurations, cabling, traces, job scripts, scenarios, runs"))
+	return nil, input.Fault(field.New(path, "unsupported format; supported: output of nccl-tests and perftest, counters, captures, configurations, cabling, traces, job scripts, scenarios, runs%s", counters.Exposed(f.Head)))
 }
 
 // head returns the first bytes of a file, or of a pipe's data.

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
+	"railyard/internal/field"
 	"railyard/internal/input"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf/cli"
@@ -108,9 +110,21 @@ func whole(path string, sets []string,
 	return plan, nil
 }
 
-// Fabric builds the plan of a scenario for its fabric only, without its workload.
+// kept are the keys of a workload that planning on the fabric alone reads.
+var kept = []string{"workload.training.efficiency", "workload.training.fold", "workload.training.tp",
+	"workload.traffic.collective.kind"}
+
+// Fabric builds the plan of a scenario for its fabric only, without its workload. It refuses overrides of the workload
+// that would have no effect.
 func Fabric(path string, sets []string) (*scenario.Plan, error) {
-	return whole(path, sets, (*scenario.Document).Fabric)
+	plan, err := whole(path, sets, (*scenario.Document).Fabric)
+	for _, s := range sets {
+		key, _, _ := strings.Cut(s, "=")
+		if err == nil && strings.HasPrefix(key, "workload.") && !slices.Contains(kept, key) {
+			return nil, field.New(field.Set(s), "has no effect: the command plans a workload of its own, which its flags set, on the scenario's fabric; railyard run simulates the scenario's")
+		}
+	}
+	return plan, err
 }
 
 // ResolveModel is resolve for a document that names a model as given on the command line: relative to the working

@@ -70,6 +70,24 @@ func TestLengthsByTheFloor(t *testing.T) {
 	if g, err = s.Build(defaults); err != nil || lengths(g)["leaf-1-1 spine-1"] != 50_000 {
 		t.Errorf("%v, %v", lengths(g), err)
 	}
+	s.Cables[1].Delay = 5 * unit.Millisecond // two sites
+	if g, err = s.Build(defaults); err != nil {
+		t.Fatal(err)
+	}
+	for i := range g.Links {
+		if l := &g.Links[i]; g.Nodes[l.B].Name == "spine-1" && l.Propagation() != 5*unit.Millisecond {
+			t.Errorf("%s: %v", g.End(i, l.A), l.Propagation())
+		}
+	}
+	sites := 0
+	for _, c := range g.Inventory().Cables {
+		if c.Delay == 5*unit.Millisecond {
+			sites += c.Count
+		}
+	}
+	if sites == 0 {
+		t.Errorf("%+v", g.Inventory().Cables)
+	}
 }
 
 // Lengths do not depend on the direction, and no way by a third rack is shorter than the straight one, but

@@ -102,6 +102,9 @@ func (b *builder) cable(c *cable, d Defaults) topo.Cable {
 	case c.from.rack != none && c.to.rack != none:
 		out.LengthMM, out.Delay = int64(b.floor.Between(c.from.rack, c.to.rack)), 0
 	}
+	if r.Delay != 0 {
+		out.Delay = r.Delay
+	}
 	if r.BER != 0 {
 		out.BER = r.BER
 	}

@@ -96,6 +96,7 @@ type Rule struct {
 
 	Rate  unit.Rate `yaml:"rate" range:"0|1Mbps,100Tbps" doc:"line rate (default a server's nic_rate, or fabric_link's)"`
 	Cable Length    `yaml:"length" range:"0m,100km" doc:"length; light takes 5.05 ns per metre"`
+	Delay unit.Time `yaml:"delay" range:"0s,1s" doc:"propagation delay, instead of the length's: between sites"`
 	FEC   unit.Time `yaml:"fec" range:"0s,1ms" doc:"latency of forward error correction, both ends together"`
 	BER   float64   `yaml:"bit_error_rate" range:"0,0.01" doc:"probability that a bit is wrong on arrival; 3e-8 loses 0.1 % of packets of 4 KiB"`
 }

@@ -61,10 +61,7 @@ var bearing = []option{
 	{"export", 0, value, func(r *Request, v string) error { r.Export = v; return nil }},
 	{"array", 'a', value, unread("every task of an array is a job of its own: one of them is shown")},
 	{"nodefile", 'F', value, unread("the file is not read: set the nodes with --nodelist")},
-	{"segment", 0, value, func(r *Request, v string) error {
-		return field.New("", "found %s: segments are of blocks of nodes (topology/block, Slurm 23.11 and later), and nodes are chosen by switches here; accepted: --switches, --nodelist",
-			field.Quote(v))
-	}},
+	{"segment", 0, value, unread("segments are of blocks of nodes (topology/block), and nodes are chosen by switches here: --nodelist sets them")},
 	{"het-group", 0, value, func(r *Request, v string) error {
 		if v == "0" { // the job itself
 			return nil

@@ -24,6 +24,7 @@ type CableCount struct {
 	To       string    `json:"to"`
 	Rate     unit.Rate `json:"rate_bps"`
 	LengthMM int64     `json:"length_mm"`
+	Delay    unit.Time `json:"delay_ps,omitempty"` // 0: the length's
 	Count    int       `json:"count"`
 }
 
@@ -89,7 +90,8 @@ func (g *Graph) count() *Inventory {
 		if lo.Tier > hi.Tier {
 			lo, hi = hi, lo
 		}
-		cables[CableCount{From: lo.Role.String(), To: hi.Role.String(), Rate: l.Rate, LengthMM: l.LengthMM}]++
+		cables[CableCount{From: lo.Role.String(), To: hi.Role.String(), Rate: l.Rate, LengthMM: l.LengthMM,
+			Delay: l.Delay}]++
 		if lo.Tier == hi.Tier {
 			continue
 		}
@@ -104,7 +106,8 @@ func (g *Graph) count() *Inventory {
 	}
 	sort.Slice(inv.Cables, func(i, j int) bool {
 		a, b := inv.Cables[i], inv.Cables[j]
-		return fmt.Sprint(a.From, a.To, a.Rate, a.LengthMM) < fmt.Sprint(b.From, b.To, b.Rate, b.LengthMM)
+		key := func(c *CableCount) string { return fmt.Sprint(c.From, c.To, c.Rate, c.LengthMM, c.Delay) }
+		return key(&a) < key(&b)
 	})
 	inv.Racks, inv.Metres = g.floor()
 	inv.Channels = g.countChannels()

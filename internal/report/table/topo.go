@@ -64,8 +64,14 @@ func Inventory(w io.Writer, inv *topo.Inventory) {
 	cables := screen.Table{Columns: []screen.Column{{Head: "Links"}, {Head: "count"}, {Head: "rate"},
 		{Head: "cable"}}}
 	for _, c := range inv.Cables {
-		cables.Add(c.From+" – "+c.To, unit.ShowCount(c.Count), c.Rate.Show(),
-			unit.Digits(float64(c.LengthMM)/1000)+" m")
+		cable := unit.Digits(float64(c.LengthMM)/1000) + " m"
+		switch {
+		case c.Delay > 0 && c.LengthMM == 0:
+			cable = c.Delay.Show()
+		case c.Delay > 0:
+			cable += ", " + c.Delay.Show()
+		}
+		cables.Add(c.From+" – "+c.To, unit.ShowCount(c.Count), c.Rate.Show(), cable)
 	}
 	cables.Print(w)
 	if len(inv.Channels) == 0 {
