@@ -68,7 +68,8 @@ func Open(dir string) (*Dir, error) {
 		return nil, input.Fault(field.New(dir, "is not a run directory or the directory of a study"))
 	}
 	if len(files) == 0 {
-		return nil, input.Fault(field.New(dir, "contains no table (*.parquet): name a run directory or that of a study"))
+		return nil, input.Fault(field.New(dir,
+			"contains no table (*.parquet): name a run or a study of railyard sweep; others print --json"))
 	}
 	d, cut := &Dir{Path: dir}, map[string]*result.TableCut{}
 	switch s, err := result.ReadSummary(dir); {
