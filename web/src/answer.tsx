@@ -103,9 +103,9 @@ function About({ info, data, part, cause, ps }: { info: Info; data: Figures } & 
   return (
     <>
       <b>
-        {part.name}: {cause.key === "compute" && part.key !== "compute" ? "overlapped compute" : cause.name}, {f.time(ps)}
+        {part.key === "idle" ? part.name : `${part.name}: ${cause.key === "compute" && part.key !== "compute" ? "overlapped compute" : cause.name}`}, {f.time(ps)}
       </b>{" "}
-      ({f.percent(ps / Math.max(1, info.summary.step_time_ps))}). {f.begin(cause.about)}.
+      ({f.percent(ps / Math.max(1, info.summary.step_time_ps))}). {part.key === "idle" ? "Nothing of this job runs before" : f.begin(cause.about)}.
       {row && ` A run without it ${row.saves}.`}
       {place && (
         <>
@@ -264,9 +264,11 @@ function Lede({ info, data, cards }: { info: Info; data: Figures; cards: Card[] 
   );
 }
 
-/** waitingFor names the rank that a step waited for. */
-const waitingFor = ({ waited_for: all }: Info["summary"]) =>
-  all?.length === 1 && !all[0].alike ? `waiting for rank ${all[0].rank}` : "waiting for other ranks";
+/** waitingFor names the rank that a step waited for, or the start of the work, as the terminal does. */
+const waitingFor = ({ waited_for: all, waiting_ranks_ps: ps }: Info["summary"]) =>
+  2 * (all ?? []).reduce((n, x) => n + x.waited_ps, 0) < (ps ?? 0)
+    ? "waiting for the start of the work"
+    : all?.length === 1 && !all[0].alike ? `waiting for rank ${all[0].rank}` : "waiting for other ranks";
 
 /** seen is the step as the rank that ended last saw it, with what hides behind computing left out. */
 function seen({ summary: s }: Info): string {

@@ -39,6 +39,7 @@ const lossy = (key: string) => !["compute", "line_rate", "bound"].includes(key);
 
 /** nameOf is what a segment is called: what a part needs is named by where it is. */
 function nameOf(s: Segment): string {
+  if (s.part.key === "idle") return s.part.name;
   if (s.cause.key === "compute") return s.part.key === "compute" ? "Compute" : "Overlapped compute";
   if (s.cause.key === "line_rate") return "Line rate";
   return s.cause.key === "bound" ? s.cause.name : f.begin(s.cause.name);
@@ -257,7 +258,7 @@ export function StepBar({ parts, causes, step, main, about }: Props) {
           .map((s) => (
             <li>
               <i class="swatch" style={{ background: fillOf(s) }} />
-              {s.part.key === "compute" ? "Compute" : parts.length === 1 ? nameOf(s) : `${short[s.part.key] ?? s.part.name}: ${s.cause.name}`}
+              {s.part.key === "compute" ? "Compute" : s.part.key === "idle" || parts.length === 1 ? nameOf(s) : `${short[s.part.key] ?? s.part.name}: ${s.cause.name}`}
               <b>{f.time(s.ps)}</b>
             </li>
           ))}
@@ -266,7 +267,7 @@ export function StepBar({ parts, causes, step, main, about }: Props) {
   );
 }
 
-const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Idle", above: "Above" };
+const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Start", above: "Above" };
 
 const partColours: Record<string, string> = {
   compute: "--c-compute",

@@ -66,6 +66,9 @@ func TestOneRule(t *testing.T) {
 				t.Errorf("%s: %s before %s", name, x.Name, y.Name)
 			}
 		}
+		if a.Rows[0].Key == "reorder_memory" && a.Place != nil {
+			t.Errorf("%s: memory of NICs is at %s", name, a.Place.Name)
+		}
 		bar := map[string]int64{}
 		for _, p := range a.Parts {
 			for _, c := range p.Causes {

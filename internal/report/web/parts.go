@@ -23,7 +23,7 @@ var partOf = []struct {
 	{"cp", "Context parallel", []string{"context-parallel"}},
 	{"transfers", "Transfers", []string{"other"}},
 	{"storage", "Storage", []string{"data-loading", "checkpoint"}},
-	{"idle", "Not started", []string{result.NotStarted}},
+	{"idle", "Waiting for the start", []string{result.NotStarted}},
 	{"unfinished", "Unfinished", []string{result.Unfinished}},
 }
 
