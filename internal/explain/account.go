@@ -277,7 +277,7 @@ func (m *model) present() (there, reacts [cause.Max]bool) {
 		if len(w.sets) > 0 {
 			there[cause.Oversubscription] = true
 		}
-		if len(w.ports) > 0 || w.egress != w.egressAll || m.uneven != nil && len(w.sets) > 0 {
+		if len(w.ports) > 0 || w.egress != w.egressAll || m.uneven[0] != nil && len(w.sets) > 0 {
 			there[m.b.r.hashing()] = true
 		}
 		src, _ := m.b.r.seen.peers(int32(c))

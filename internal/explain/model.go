@@ -99,7 +99,7 @@ type model struct {
 	evenly   bool              // packets are spread over ports evenly, whatever these carry
 	steers   bool              // congestion control leads packets around links that are slow or down
 	data     []float64         // by port of a NIC: what of its rate is for data; nil: all
-	uneven   []float64         // by set: what it carries of its ports' rates, as hashing has put packets; nil: all
+	uneven   [2][]float64      // by set: what hashing lets it carry of its ports' rates, nil: all; were nothing broken
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
 	// others, and these.
 	there, reacts, derived, behinds uint64
@@ -162,6 +162,7 @@ type excessPart struct {
 	beside   unit.Time // of a time-out or a full window, the rest of it: meanwhile the fluid went on
 	trips    bool      // it consists of round trips,
 	waits    float64   // of which this share is waits in queues
+	last     float64   // of imbalance, the share at the receiver's ports, of which packets choose one
 }
 
 func (b *blamer) newModel() *model {
@@ -374,7 +375,7 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 		buf = append(buf, then.ports...)
 	case balanced && m.spread(v):
 		spread(m.shares(w, at, v))
-	case balanced && v.has(cause.FailedCapacity):
+	case balanced && (v.has(cause.FailedCapacity) || at < m.broken && m.b.r.seen.Rules.Entropy):
 		for _, s := range w.full {
 			add(s, true)
 		}

@@ -155,15 +155,20 @@ func (m *model) answering() {
 
 // hashing finds how unevenly switches that hash put the packets of transports that spread them: a set carries no more
 // than fills its fullest port. Sets of which fewer than two ports were sound throughout, or that carried nothing, are
-// as uneven as the others.
+// as uneven as the others. A failure elsewhere leaves some ports of a set less: were nothing broken, it is as uneven
+// as hashing alone makes it.
 func (m *model) hashing() {
 	r := m.b.r
 	if !r.seen.Rules.Entropy || r.seen.Packets == nil {
 		return
 	}
-	m.uneven = slices.Repeat([]float64{1}, len(m.sets))
+	expected := m.expected()
+	for k := range m.uneven {
+		m.uneven[k] = slices.Repeat([]float64{1}, len(m.sets))
+	}
 	var failed []int
-	sum, sound := 0.0, 0.0
+	var sum [2]float64
+	sound := 0.0
 	done := make([]bool, len(m.sets))
 	for c := range m.ways {
 		for _, s := range slices.Concat(m.ways[c].sets, m.ways[c].full) {
@@ -172,38 +177,70 @@ func (m *model) hashing() {
 				continue
 			}
 			done[i] = true
-			even, ports := m.evenness(m.sets[i])
+			even, ports := m.evenness(m.sets[i], func(p int32) float64 { return float64(r.seen.Ports[p].Bytes) })
 			if ports < 2 {
 				failed = append(failed, i)
 				continue
 			}
-			m.uneven[i], sum, sound = even, sum+even, sound+1
+			alone := even
+			if m.whole != nil {
+				least, _ := m.evenness(m.sets[i], func(p int32) float64 { return expected[p] })
+				alone = min(1, even/least)
+			}
+			m.uneven[0][i], m.uneven[1][i] = even, alone
+			sum[0], sum[1], sound = sum[0]+even, sum[1]+alone, sound+1
 		}
 	}
 	if sound == 0 {
 		return
 	}
 	for _, i := range failed {
-		m.uneven[i] = sum / sound
+		m.uneven[0][i], m.uneven[1][i] = sum[0]/sound, sum[1]/sound
 	}
 }
 
-// evenness returns what ports carry of their rates when the fullest is full and bytes divide among them as in the run,
+// expected returns by port the bytes of the run if switches divided them among their ports evenly.
+func (m *model) expected() []float64 {
+	r := m.b.r
+	bytes, before := make([]float64, len(r.seen.Ports)), float64(m.broken)/float64(max(1, r.seen.At))
+	share := [2]float64{1 - min(1, before), min(1, before)}
+	for x := range r.seen.Messages {
+		msg := &r.seen.Messages[x]
+		for k, routes := range m.ways[msg.Conn].even {
+			for _, hop := range routes {
+				for _, u := range hop {
+					bytes[u.Link] += share[k] * float64(u.Share) * float64(msg.Bytes)
+				}
+			}
+		}
+	}
+	return bytes
+}
+
+// evenness returns what ports carry of their rates when the fullest is full and bytes divide among them as given,
 // and how many these are: those that neither failed nor changed their rate, which says nothing of hashing.
-func (m *model) evenness(ports []int32) (even float64, sound int) {
+func (m *model) evenness(ports []int32, of func(port int32) float64) (even float64, sound int) {
 	sum, rates, longest := 0.0, 0.0, 0.0
 	for _, p := range ports {
 		if len(m.b.r.lives[int(p/2)]) > 0 {
 			continue
 		}
 		sound++
-		bytes, rate := float64(m.b.r.seen.Ports[p].Bytes), float64(m.b.r.rate(p))
+		bytes, rate := of(p), float64(m.b.r.rate(p))
 		sum, rates, longest = sum+bytes, rates+rate, max(longest, bytes/rate)
 	}
 	if longest == 0 {
 		return 1, 0
 	}
 	return sum / (longest * rates), sound
+}
+
+// unevenIn returns what sets carry of their ports' rates in a replay; nil: all.
+func (m *model) unevenIn(v without) []float64 {
+	if v.has(cause.FailedCapacity) {
+		return m.uneven[1]
+	}
+	return m.uneven[0]
 }
 
 // ports reports whether packets reach receivers by one of several ports of a NIC.
@@ -276,8 +313,8 @@ func (m *model) rate(link int32, now unit.Time, v without) float64 {
 		for _, p := range m.sets[link-n] {
 			sum += m.portRate(p, now, v, true)
 		}
-		if m.uneven != nil && !v.has(cause.Collision) {
-			return bytesPer(sum) * m.uneven[link-n]
+		if even := m.unevenIn(v); even != nil && !v.has(cause.Collision) {
+			return bytesPer(sum) * even[link-n]
 		}
 		return bytesPer(sum)
 	}

@@ -29,8 +29,11 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 	msg, met := &r.seen.Messages[x], r.trouble(x)
 	add := func(id cause.ID, d unit.Time, reaction bool, behind cause.ID) {
 		if d = min(d, lost); d > 0 {
-			e.of = append(e.of, excessPart{id: id, reaction: reaction, behind: behind, time: d})
-			lost -= d
+			part := excessPart{id: id, reaction: reaction, behind: behind, time: d}
+			if lost -= d; id == cause.SprayImbalance {
+				part.last = m.arriving(msg.Conn)
+			}
+			e.of = append(e.of, part)
 		}
 	}
 	if at := m.place(x, &met, lost); at != met.Port {
@@ -308,6 +311,21 @@ func (m *model) waited(x int32) float64 {
 	conn := m.b.r.seen.Messages[x].Conn
 	wait := m.onWay(conn)
 	return float64(wait) / float64(max(1, wait+2*m.ways[conn].latency))
+}
+
+// arriving returns the share at the receiver's ports of what packets of a connection wait in queues, where they choose
+// among several: faster links between switches do not divide packets among these.
+func (m *model) arriving(conn int32) float64 {
+	if len(m.portsOf(m.ways[conn].ingress)) < 2 {
+		return 0
+	}
+	last, all := unit.Time(0), unit.Time(0)
+	m.b.r.waitsOf(conn, func(w Wait) {
+		if all += w.Total; m.b.leadsTo(m.b.r.seen.Conns[conn].To, w.Port) {
+			last += w.Total
+		}
+	})
+	return float64(last) / float64(max(1, all))
 }
 
 // onWay is how long packets of a connection wait in queues on their way to the receiver.

@@ -436,12 +436,20 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, tr
 		switch {
 		case p.id == cause.Pause && e.stays && v.alone && !v.has(cause.Recovering):
 			sum += p.time
-		case p.reaction && v.has(cause.Recovering), !p.reaction && v.has(p.id):
+		case p.reaction && v.has(cause.Recovering):
+		case !p.reaction && v.has(p.id):
+			if v.stays {
+				sum += unit.Time(p.last * float64(p.time))
+			}
 		case v.deep>>p.id&1 == 1 && p.behind != cause.LineRate && v.has(p.behind) &&
 			!(p.id == cause.Trimmed && p.behind == cause.Collision && hot) &&
 			!(p.id == cause.Retransmission && p.behind == cause.FailedCapacity && v.stays): // faster links fail too
 		case p.reaction && v.reactionTo(p.id):
-			sum += unit.Time(float64(p.time) * other(p.id))
+			still := other(p.id)
+			if v.stays {
+				still = max(still, p.last)
+			}
+			sum += unit.Time(float64(p.time) * still)
 		default:
 			time := p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
 			if p.reaction && p.id != cause.Pause && v.elsewhere() && !v.has(p.id) {

@@ -63,6 +63,9 @@ var drawn = []struct {
 	{"windows-of-a-bundle.yaml", cause.OnePort},
 	{"waits-of-a-bundle.yaml", cause.OnePort},
 	{"unpaused-senders.yaml", cause.Pause},
+	{"entropies-before-a-failure.yaml", cause.FailedCapacity},
+	{"uneven-by-a-failure.yaml", cause.FailedCapacity},
+	{"choice-of-receiving-ports.yaml", cause.SprayImbalance},
 }
 
 // savings reads a drawn scenario.

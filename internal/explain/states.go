@@ -63,7 +63,7 @@ func (m *model) weightOf(port int32, over spreadOver) unit.Rate {
 // packets are spread by what ports carry, all between switches.
 func (m *model) moves(at unit.Time, v without) []int32 {
 	moved := m.moved[at]
-	if at == 0 || !m.spread(v) {
+	if at == 0 || !m.spread(v) && !(at == m.broken && m.b.r.seen.Rules.Entropy) {
 		return moved
 	}
 	if _, begins := slices.BinarySearch(m.states, at); !begins && at != m.broken {
