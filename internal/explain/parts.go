@@ -74,8 +74,7 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 		trigger := queue
 		if resent := b.resent(&met); met.Again > 0 && m.windowed(msg.Conn) &&
 			(queue == cause.Recovering || resent == cause.Reordering ||
-				resent == cause.Retransmission && 2*m.waited(x) < 1 &&
-					m.behind(msg.Conn, resent, queue) == cause.LineRate) {
+				resent == cause.Retransmission && 2*m.waited(x) < 1 && m.behind(msg.Conn, resent, queue) != queue) {
 			trigger = resent
 		} else if id := m.acknowledged(x, &met); id != cause.LineRate {
 			trigger = id

@@ -66,6 +66,7 @@ var drawn = []struct {
 	{"entropies-before-a-failure.yaml", cause.FailedCapacity},
 	{"uneven-by-a-failure.yaml", cause.FailedCapacity},
 	{"choice-of-receiving-ports.yaml", cause.SprayImbalance},
+	{"losses-before-queues.yaml", cause.SprayImbalance},
 }
 
 // savings reads a drawn scenario.
