@@ -30,10 +30,9 @@ func (m *model) bundled(c int32, w *wayOf) {
 	}
 }
 
-// overBundle returns what a connection uses up to its receiver's NIC where its packets take all ports of its own: of
-// the links behind its port its share, and of those behind all ports together all.
-func (w *wayOf) overBundle(uses []fluid.Use, v without) []fluid.Use {
-	uses[0].Link = w.egressAll
+// overBundle returns what a connection uses up to its receiver's NIC where its packets take all ports of its own: each
+// port's share of it, of the links behind its port as much, and of those behind all ports together all.
+func (m *model) overBundle(w *wayOf, uses []fluid.Use, v without) []fluid.Use {
 	routes := 0
 	if v.has(cause.FailedCapacity) {
 		routes = 1
@@ -45,6 +44,16 @@ func (w *wayOf) overBundle(uses []fluid.Use, v without) []fluid.Use {
 	}
 	for _, s := range around {
 		uses = append(uses, fluid.Use{Link: s, Share: 1, Holds: true})
+	}
+	return append(m.each(w.egressAll, false), uses[1:]...)
+}
+
+// each returns the ports of a set with an equal share each, as queue pairs of equal size have them, whatever the ports
+// carry.
+func (m *model) each(set int32, holds bool) (uses []fluid.Use) {
+	ports := m.portsOf(set)
+	for _, p := range ports {
+		uses = append(uses, fluid.Use{Link: p, Share: 1 / float64(len(ports)), Holds: holds})
 	}
 	return uses
 }

@@ -393,11 +393,13 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 		}
 	}
 	if v.has(cause.OnePort) && w.bundle > 1 {
-		ingress, one = w.ingressAll, false
-		buf = w.overBundle(buf, v)
+		one = false
+		buf = m.overBundle(w, buf, v)
 	}
 	switch {
 	case v.has(cause.Incast):
+	case v.has(cause.OnePort) && w.bundle > 1:
+		buf = append(buf, m.each(w.ingressAll, true)...)
 	case w.arrive != nil && (!balanced || near):
 		buf = append(buf, w.arrive...)
 	default:

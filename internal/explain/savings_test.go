@@ -67,6 +67,7 @@ var drawn = []struct {
 	{"uneven-by-a-failure.yaml", cause.FailedCapacity},
 	{"choice-of-receiving-ports.yaml", cause.SprayImbalance},
 	{"losses-before-queues.yaml", cause.SprayImbalance},
+	{"slow-port-of-a-bundle.yaml", cause.OnePort},
 }
 
 // savings reads a drawn scenario.
