@@ -312,21 +312,6 @@ func (m *model) waited(x int32) float64 {
 	return float64(wait) / float64(max(1, wait+2*m.ways[conn].latency))
 }
 
-// arriving returns the share at the receiver's ports of what packets of a connection wait in queues, where they choose
-// among several: faster links between switches do not divide packets among these.
-func (m *model) arriving(conn int32) float64 {
-	if len(m.portsOf(m.ways[conn].ingress)) < 2 {
-		return 0
-	}
-	last, all := unit.Time(0), unit.Time(0)
-	m.b.r.waitsOf(conn, func(w Wait) {
-		if all += w.Total; m.b.leadsTo(m.b.r.seen.Conns[conn].To, w.Port) {
-			last += w.Total
-		}
-	})
-	return float64(last) / float64(max(1, all))
-}
-
 // onWay is how long packets of a connection wait in queues on their way to the receiver.
 func (m *model) onWay(conn int32) (wait unit.Time) {
 	most := int32(1)
