@@ -59,7 +59,8 @@ func TestBillHasPrices(t *testing.T) {
 // TestCompareShowsQueues: variants of congestion control have rows of queue length, those of load balancing none.
 func TestCompareShowsQueues(t *testing.T) {
 	s := filepath.Join(scenarios(t), "lab-2x2.yaml")
-	for set, want := range map[string]bool{"cc.algorithm=dcqcn,none": true, "transport.mtu=1024,4096": false} {
+	for set, want := range map[string]bool{"cc.algorithm=dcqcn,none": true, "transport.mtu=1024,4096": true,
+		"fabric.host_link.cable=20m,21m": false} {
 		_, out, errs := call(t, "compare", s, "--set", set)
 		if got := strings.Contains(out, "queue peak"); got != want || strings.Contains(out, "uplinks up to 0 %") {
 			t.Errorf("%s: %v\n%s%s", set, got, out, errs)

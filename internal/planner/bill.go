@@ -73,10 +73,10 @@ func (d *Design) tier(role string) (t Tier, ok bool) {
 
 // model returns the switch of a tier.
 func (in *FabricInput) model(t Tier) SwitchModel {
-	if t.Model == in.Top.String() {
-		return in.Top
+	if t.Model == in.Leaf.String() && (t.Model != in.Top.String() || t.Role == "leaf" || t.Role == "rail") {
+		return in.Leaf
 	}
-	return in.Leaf
+	return in.Top
 }
 
 // side returns an end of equal links, n of them distributed evenly over the switches of a tier.

@@ -128,7 +128,7 @@ func Fabrics(in FabricInput) ([]Design, error) {
 			d.Reason = in.crowded(&d)
 		}
 		if !d.Fits() {
-			d.Tiers, d.Cables = nil, nil
+			d.Tiers, d.Cables, d.Scenario = nil, nil, ""
 		} else {
 			d.price(in)
 			d.measure()
