@@ -58,7 +58,7 @@ type DCTCP struct {
 
 	left          unit.Bytes // bytes of the window of observation still to be acknowledged
 	acked, marked unit.Bytes // in it
-	cut           bool       // the window was reduced in this round
+	held          unit.Bytes // bytes that left before the last reduction and are not acknowledged
 	now           Decision
 
 	cuts, lossCuts, marks int64
@@ -90,6 +90,7 @@ func (d *DCTCP) OnAck(_ unit.Time, a *Ack) {
 		d.rtt = a.RTT
 	}
 	d.acked += a.Bytes
+	d.held -= a.Bytes
 	if a.Marked {
 		d.marked += a.Bytes
 		d.marks++
@@ -110,7 +111,7 @@ func (d *DCTCP) turn(inFlight unit.Bytes) {
 		share := float64(d.marked) / float64(d.acked)
 		d.alpha = float64(d.alpha*(1-d.s.G)) + float64(d.s.G*share)
 	}
-	d.left, d.acked, d.marked, d.cut = inFlight, 0, 0, false
+	d.left, d.acked, d.marked = inFlight, 0, 0
 }
 
 // grow opens the window for acknowledged packets.
@@ -122,12 +123,14 @@ func (d *DCTCP) grow(packets float64) {
 	d.window += float64(d.s.AI*packets) / d.window
 }
 
-// shrink keeps a share of the window, once in a window of observation.
+// shrink keeps a share of the window, once for each window of data, which begins with the reduction and not with the
+// window of observation (RFC 8257, 3.3; RFC 3168, 6.1.2).
 func (d *DCTCP) shrink(keep float64) (done bool) {
-	if d.cut || d.window <= d.s.Floor {
+	if d.held > 0 || d.window <= d.s.Floor {
 		return false
 	}
-	d.window, d.cut = max(d.s.Floor, float64(d.window*keep)), true
+	d.held = d.now.Window
+	d.window = max(d.s.Floor, float64(d.window*keep))
 	d.cuts++
 	return true
 }
@@ -137,7 +140,7 @@ func (d *DCTCP) OnLoss(_ unit.Time, l Loss) {
 	keep := 0.5
 	if d.slow = false; l == LossTimeout {
 		keep = 0
-		d.cut = false
+		d.held = 0
 	}
 	if d.shrink(keep) {
 		d.lossCuts++

@@ -43,6 +43,23 @@ func TestDCTCPWindow(t *testing.T) {
 	}
 }
 
+// RFC 8257, 3.3, and RFC 3168, 6.1.2: a window of data begins with the reduction. Marks on both sides of the end of a
+// window of observation reduce once.
+func TestDCTCPReducesOnce(t *testing.T) {
+	c := swiftly(t, "dctcp", cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 32768 * unit.Nanosecond})
+	now := unit.Time(0)
+	acks(c, &now, 1, 0)
+	acks(c, &now, 97, 0)
+	acks(c, &now, 90, 90)
+	if cuts, _ := c.Counter(cc.CounterCuts); cuts != 1 {
+		t.Errorf("%d cuts in one window of data", cuts)
+	}
+	acks(c, &now, 20, 20)
+	if cuts, _ := c.Counter(cc.CounterCuts); cuts != 2 {
+		t.Errorf("%d cuts in two windows of data", cuts)
+	}
+}
+
 // A loss halves the window, and a time-out sets it to the minimum. An unused window does not grow. On an unknown
 // path the window doubles per round trip until the first mark or loss.
 func TestDCTCPLossAndStart(t *testing.T) {

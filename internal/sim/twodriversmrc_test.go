@@ -299,7 +299,7 @@ func drawMRC(seed uint64) *mrcPlan {
 // inputs. One plane only, because the NIC or the kernel decides which of several is free.
 func TestTwoDriversOfMRC(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(200) {
+	for seed := range uint64(220) {
 		f := drawMRC(seed)
 		var told, heard []string
 		f.heard = &told
