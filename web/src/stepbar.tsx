@@ -175,6 +175,7 @@ export function StepBar({ parts, causes, step, main, about }: Props) {
       heads.pop(); // the list below names it
       continue;
     }
+    h.x = Math.max(last, Math.min(h.x, width - 8.6 * h.text.length));
     last = begin + 8.6 * h.text.length + 7 * h.time.length + 14;
   }
   return (

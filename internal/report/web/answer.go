@@ -326,7 +326,9 @@ func (r *Directory) endPicture() (*EndPicture, error) {
 	}
 	end := map[int32]int64{}
 	for i := range rows {
-		end[rows[i].Rank] = max(end[rows[i].Rank], rows[i].End)
+		if rows[i].End <= r.Summary.StepTime { // else it is written in the background
+			end[rows[i].Rank] = max(end[rows[i].Rank], rows[i].End)
+		}
 	}
 	if len(end) < 2 {
 		return nil, nil

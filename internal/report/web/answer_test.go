@@ -446,3 +446,28 @@ func TestFlowsHaveNoQueue(t *testing.T) {
 		t.Errorf("%q, at %+v", why, a.Place)
 	}
 }
+
+// TestEndsOfTheStep checks that the picture of the last rank leaves out checkpoints that are written beyond the step.
+func TestEndsOfTheStep(t *testing.T) {
+	text, err := os.ReadFile("../../../scenarios/storage.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := server(t, "")
+	j, err := s.jobs.start(request{Text: string(text) + "fidelity: flow\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := await(t, s, j.ID).Run
+	sum, err := result.ReadSummary(filepath.Join(s.Root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := decoded[Answer](t, s, "/api/runs/"+name+"/answer")
+	if sum.Recorded() <= sum.StepTime {
+		t.Fatal("nothing is written beyond the step")
+	}
+	if a.Ends == nil || a.Ends.Last > sum.StepTime {
+		t.Errorf("the step takes %d ps, the last rank ends at %+v", sum.StepTime, a.Ends)
+	}
+}
