@@ -23,7 +23,7 @@ func (e *InputError) Error() string { return e.Msg }
 //
 //	info                        summary, manifest, topology, ports
 //	answer                      where the step's time went, what would shorten it, where to look
-//	grid?metric=util&cols=240   a byte per port and moment: util, queue, marks, pause
+//	grid?metric=util&cols=240   two bytes per port and moment: util, queue, marks, pause
 //	tiers?from=&to=             quantiles of the ports of each tier over time, and who held most
 //	port?id=7                   one port over time, and who went through it
 //	qp?id=3                     one queue pair: its path and its rate over time
@@ -126,7 +126,7 @@ var metrics = map[string]string{"util": "share of line rate", "queue": "bytes",
 // columns of time in a grid, fewer above maxCells ports times columns.
 const (
 	columns  = 240
-	maxCells = 8_000_000
+	maxCells = 1_500_000 // 4 MB as text
 )
 
 // columns returns the number of time columns of a grid of this run if n are requested. Every response with columns
