@@ -124,7 +124,7 @@ await page.goBack(); // to what was before the view, not to a step of it
 await eventually(() => page.url() === "about:blank", "back leads out of the view");
 assert.deepEqual(problems.splice(0), [], "playback");
 
-// A grid of fewer columns, as runs of more than 33,333 ports have: what is full in the
+// A grid of fewer columns, as runs of more than 6,250 ports have: what is full in the
 // middle column is drawn hot there and calm beside it.
 await page.route(/\/(info|grid)(\?|$)/, async (route) => {
   const answer = await route.fetch();
@@ -134,6 +134,7 @@ await page.route(/\/(info|grid)(\?|$)/, async (route) => {
     const n = 7 * body.ports;
     const bytes = Buffer.alloc(2 * n); // high bytes, low bytes
     for (let p = 0; p < body.ports; p++) bytes[p * 7 + 3] = bytes[n + p * 7 + 3] = 255;
+    body.rows = Array.from({ length: body.ports }, (_, p) => p);
     body.data = bytes.toString("base64");
   }
   await route.fulfill({ json: body });

@@ -825,6 +825,7 @@ export interface Grid {
   ports: number;
   scale: number;
   unit: string;
+  rows: number[];
   data: string;
 }
 

@@ -38,14 +38,15 @@ const most: Record<string, string> = {
 function decode(g: Grid): Values {
   const text = atob(g.data);
   const n = text.length / 2;
-  const [codes, bytes] = [new Uint16Array(n), new Uint8Array(n)];
+  const [codes, bytes] = [new Uint16Array(g.ports * g.cols), new Uint8Array(g.ports * g.cols)];
   const unit = g.scale <= 1 ? 1e-4 : 1;
   const full = Math.log1p(g.scale / unit);
   const value = (code: number) => unit * Math.expm1((code / 65535) * full);
   const shades = Uint8Array.from({ length: 65536 }, (_, code) => (code > 0 ? Math.max(1, Math.round((value(code) / g.scale) * 255)) : 0));
   for (let i = 0; i < n; i++) {
-    codes[i] = (text.charCodeAt(i) << 8) | text.charCodeAt(n + i);
-    bytes[i] = shades[codes[i]];
+    const at = g.rows[Math.floor(i / g.cols)] * g.cols + (i % g.cols);
+    codes[at] = (text.charCodeAt(i) << 8) | text.charCodeAt(n + i);
+    bytes[at] = shades[codes[at]];
   }
   return { cols: g.cols, codes, bytes, worth: (i) => value(codes[i]) };
 }

@@ -27,7 +27,8 @@ type Grid struct {
 	Ports  int     `json:"ports"`
 	Scale  float64 `json:"scale"`
 	Unit   string  `json:"unit"`
-	Data   string  `json:"data"` // base64, port by port
+	Rows   []int   `json:"rows"` // ports with a value above 0
+	Data   string  `json:"data"` // base64, row by row
 }
 
 // PortView is one port over time, and the queue pairs that used it.

@@ -23,7 +23,7 @@ func (e *InputError) Error() string { return e.Msg }
 //
 //	info                        summary, manifest, topology, ports
 //	answer                      where the step's time went, what would shorten it, where to look
-//	grid?metric=util&cols=240   two bytes per port and moment: util, queue, marks, pause
+//	grid?metric=util&cols=240   two bytes per port in use and moment: util, queue, marks, pause
 //	tiers?from=&to=             quantiles of the ports of each tier over time, and who held most
 //	port?id=7                   one port over time, and who went through it
 //	qp?id=3                     one queue pair: its path and its rate over time
@@ -186,8 +186,15 @@ func (r *Directory) grid(q url.Values) (any, error) {
 	if metric == "util" || metric == "pause" {
 		scale = 1
 	}
-	return Grid{metric, from, to, cols, len(r.ports), scale, metrics[metric],
-		base64.StdEncoding.EncodeToString(coded(sums, scale))}, nil
+	rows := []int{}
+	for port := range r.ports {
+		if row := sums[port*cols:][:cols]; slices.Max(row) > 0 {
+			copy(sums[len(rows)*cols:], row)
+			rows = append(rows, port)
+		}
+	}
+	return Grid{metric, from, to, cols, len(r.ports), scale, metrics[metric], rows,
+		base64.StdEncoding.EncodeToString(coded(sums[:len(rows)*cols], scale))}, nil
 }
 
 // coded returns the data of a grid.
