@@ -58,6 +58,7 @@ type DCTCP struct {
 
 	left          unit.Bytes // bytes of the window of observation still to be acknowledged
 	acked, marked unit.Bytes // in it
+	inFlight      unit.Bytes // at the last acknowledgement; before it the window
 	held          unit.Bytes // bytes that left before the last reduction and are not acknowledged
 	now           Decision
 
@@ -75,6 +76,7 @@ func newDCTCP(s *dctcpSettings, path Path) *DCTCP {
 		}
 	}
 	d.settle()
+	d.inFlight = d.now.Window
 	return d
 }
 
@@ -91,6 +93,7 @@ func (d *DCTCP) OnAck(_ unit.Time, a *Ack) {
 	}
 	d.acked += a.Bytes
 	d.held -= a.Bytes
+	d.inFlight = a.InFlight
 	if a.Marked {
 		d.marked += a.Bytes
 		d.marks++
@@ -100,18 +103,18 @@ func (d *DCTCP) OnAck(_ unit.Time, a *Ack) {
 		d.grow(float64(a.Bytes) / float64(d.path.MTU))
 	}
 	if d.left -= a.Bytes; d.left <= 0 {
-		d.turn(a.InFlight)
+		d.turn()
 	}
 	d.settle()
 }
 
 // turn ends a window of observation. The next one is the data now in flight (RFC 8257, 3.3).
-func (d *DCTCP) turn(inFlight unit.Bytes) {
+func (d *DCTCP) turn() {
 	if d.acked > 0 {
 		share := float64(d.marked) / float64(d.acked)
 		d.alpha = float64(d.alpha*(1-d.s.G)) + float64(d.s.G*share)
 	}
-	d.left, d.acked, d.marked = inFlight, 0, 0
+	d.left, d.acked, d.marked = d.inFlight, 0, 0
 }
 
 // grow opens the window for acknowledged packets.
@@ -129,7 +132,7 @@ func (d *DCTCP) shrink(keep float64) (done bool) {
 	if d.held > 0 || d.window <= d.s.Floor {
 		return false
 	}
-	d.held = d.now.Window
+	d.held = d.inFlight
 	d.window = max(d.s.Floor, float64(d.window*keep))
 	d.cuts++
 	return true

@@ -60,6 +60,17 @@ func TestDCTCPReducesOnce(t *testing.T) {
 	}
 }
 
+// RFC 3168, 6.1.2: a window of data is what is in flight at the reduction, be the congestion window larger.
+func TestDCTCPReducesOnceForWhatIsInFlight(t *testing.T) {
+	c := swiftly(t, "dctcp", cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 32768 * unit.Nanosecond})
+	for i := range 50 {
+		c.OnAck(unit.Time(i)*unit.Microsecond, &cc.Ack{Bytes: 4096, InFlight: 9 * 4096, RTT: 33 * unit.Microsecond, Marked: true})
+	}
+	if cuts, _ := c.Counter(cc.CounterCuts); cuts < 5 || cuts > 6 {
+		t.Errorf("%d cuts in five windows of ten packets", cuts)
+	}
+}
+
 // A loss halves the window, and a time-out sets it to the minimum. An unused window does not grow. On an unknown
 // path the window doubles per round trip until the first mark or loss.
 func TestDCTCPLossAndStart(t *testing.T) {

@@ -32,8 +32,7 @@ type Window struct {
 
 	Alpha         float64
 	acked, marked float64 // segments in DCTCP's window of observation,
-	left          float64 // remaining part of the epoch
-	held          float64 // segments that left before the last reduction and are not acknowledged
+	left          float64 // remaining part of it
 }
 
 // NewWindow returns a window of ten segments in slow start.
@@ -46,13 +45,7 @@ func NewWindow(dctcp bool, most float64) Window {
 }
 
 // Acked processes acknowledged segments that left under a full window; rtt is the smoothed round trip.
-func (w *Window) Acked(now, rtt unit.Time, segments float64, marked bool) {
-	if w.DCTCP {
-		w.observe(segments, marked)
-	} else if marked {
-		w.Cut(now)
-		return
-	}
+func (w *Window) Acked(now, rtt unit.Time, segments float64) {
 	switch {
 	case w.Size < w.slowTo:
 		w.Size += segments
@@ -64,25 +57,28 @@ func (w *Window) Acked(now, rtt unit.Time, segments float64, marked bool) {
 	w.Size = min(w.Size, w.Most)
 }
 
-// observe counts marks by windows. It cuts once for each window of data, which begins with the reduction and not with
-// the window of observation (RFC 8257, 3.3; RFC 3168, 6.1.2).
-func (w *Window) observe(segments float64, marked bool) {
+// Observe counts the marks of acknowledged segments for DCTCP (RFC 8257, 3.3).
+func (w *Window) Observe(segments float64, marked bool) {
 	w.acked += segments
-	w.held -= segments
 	if marked {
 		w.marked += segments
-		if w.held <= 0 {
-			w.held = w.Size
-			w.Cuts++
-			w.Size = max(2, float64(w.Size*(1-w.Alpha/2)))
-			w.slowTo = w.Size
-		}
 	}
 	if w.left -= segments; w.left <= 0 {
 		share := w.marked / w.acked
 		w.Alpha = float64(w.Alpha*(1-gain)) + float64(gain*share)
 		w.left, w.acked, w.marked = w.Size, 0, 0
 	}
+}
+
+// Mark processes a mark: the caller passes one for each window of data (RFC 8257, 3.3; RFC 3168, 6.1.2).
+func (w *Window) Mark(now unit.Time) {
+	if !w.DCTCP {
+		w.Cut(now)
+		return
+	}
+	w.Cuts++
+	w.Size = max(2, float64(w.Size*(1-w.Alpha/2)))
+	w.slowTo = w.Size
 }
 
 // cubic grows in congestion avoidance (RFC 9438, 4.2 to 4.5).
@@ -114,7 +110,7 @@ func (w *Window) cubic(now, rtt unit.Time, segments float64) {
 	w.Size += (target - w.Size) / w.Size * segments
 }
 
-// Cut processes a loss or, with Cubic, a mark: the caller passes one per round trip.
+// Cut processes a loss: the caller passes one for each window of data.
 func (w *Window) Cut(unit.Time) {
 	w.Cuts++
 	w.started, w.prior = false, w.Size

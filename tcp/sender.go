@@ -260,13 +260,14 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	s.out.Advance()
 	una, next := s.out.Range()
 	marked := p.Flags&transport.Marked != 0
-	switch {
-	case news == 0:
-	case marked && !s.control.DCTCP && una < s.recover: // this round trip's reduction is made
-	case full || marked:
-		s.control.Acked(now, s.rtt, float64(news), marked)
-		if marked && !s.control.DCTCP {
+	if news > 0 {
+		s.control.Observe(float64(news), marked)
+		if marked && una >= s.recover {
+			s.control.Mark(now)
 			s.recover = next
+		}
+		if full && (!marked || s.control.DCTCP) {
+			s.control.Acked(now, s.rtt, float64(news))
 		}
 	}
 	s.lossAt = unit.Never

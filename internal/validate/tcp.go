@@ -55,7 +55,7 @@ func meanWindow(rtt unit.Time, n, settle int) float64 {
 				lost = true
 				continue
 			}
-			w.Acked(now+rtt*unit.Time(i)/unit.Time(size), rtt, 1, false)
+			w.Acked(now+rtt*unit.Time(i)/unit.Time(size), rtt, 1)
 		}
 		if now += rtt; lost {
 			w.Cut(now)
