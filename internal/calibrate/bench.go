@@ -372,7 +372,7 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 	}
 	p.Runs = 0
 	summary, err := b.repeated(p, n, tuned, cal, 0)
-	if runs := iterations(n, len(p.on)); err == nil && runs > 1 && p.on != nil && summary.CNPs > 0 {
+	if runs := iterations(n, cmp.Or(b.Most, mostBytes), len(p.on)); err == nil && runs > 1 && p.on != nil && summary.CNPs > 0 {
 		p.Runs = runs
 		summary, err = b.repeated(p, n, tuned, cal, runs)
 	}
@@ -391,9 +391,9 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 // one if congestion control reacts to the collective, because nccl-tests times runs after warm-up runs over the same
 // queue pairs. The first CNP halves the rate of a queue pair for DCQCN's 300 us, and later ones take less. Ranks that
 // end a run early begin the next one, so even long runs take less time than the first one.
-func iterations(n unit.Bytes, ranks int) int {
+func iterations(n, most unit.Bytes, ranks int) int {
 	switch {
-	case 3*n*unit.Bytes(max(1, ranks)) > mostBytes:
+	case 3*n*unit.Bytes(max(1, ranks)) > most:
 		return 1
 	case n > 64*unit.MiB:
 		return 3

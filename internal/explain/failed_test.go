@@ -45,12 +45,12 @@ workload: {traffic: %s}
 				t.Errorf("failed capacity is said to cost %d ps and to save %d of %d; a run without the failure "+
 					"saves %d", costs, alone, broken.StepTime, saved)
 			}
-			for _, id := range broken.Chain.Ranked() { // what the healthy run does not lose is lost to the failure
+			for _, id := range broken.Chain.Ranked(0) { // what the healthy run does not lose is lost to the failure
 				if d := broken.Chain.Costs(id) - healthy.Chain.Costs(id); id != cause.FailedCapacity && 50*d > saved {
 					t.Errorf("%s costs %d ps more than without the failure", id.Get().Name, d)
 				}
 			}
-			if top := broken.Chain.Ranked()[0]; top != cause.FailedCapacity {
+			if top := broken.Chain.Ranked(0)[0]; top != cause.FailedCapacity {
 				t.Errorf("the first cause is %s", top.Get().Name)
 			}
 			if r := broken.Remedies; len(r) == 0 || r[0].Cause != cause.FailedCapacity.Get().Key ||

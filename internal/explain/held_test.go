@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/internal/cause"
+	"railyard/internal/result"
 )
 
 // TestHeldAfterACollision checks that the time which congestion control takes after a hash collision is saved with
@@ -44,5 +45,33 @@ jobs:
 	if top, _ := c.Leading(0); top != cause.Collision || 5*abs(c.Saving[cause.Collision]-saved) > saved {
 		t.Errorf("%s leads; the collision saves %d of %d by the account, spraying %d", top.Get().Name,
 			c.Saving[cause.Collision], met.StepTime, saved)
+	}
+}
+
+// TestHeldBeforeAQueue checks that a queue does not explain what congestion control held before it: a message alone on
+// an idle fabric loses nothing to the incast that later ones of its queue pair meet.
+func TestHeldBeforeAQueue(t *testing.T) {
+	const text = `
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 5m}}
+server: {gpus: 1, nics: 1}
+transport: {recovery: selective, write: only, qps: 1}
+cc: {algorithm: hpcc}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-5/gpu-1, bytes: 3MB},
+                             {from: host-1/gpu-1, to: host-5/gpu-1, bytes: 4MB, start: 1ms},
+                             {from: host-2/gpu-1, to: host-5/gpu-1, bytes: 8MB, start: 1ms},
+                             {from: host-3/gpu-1, to: host-5/gpu-1, bytes: 8MB, start: 1ms}]}}
+`
+	_, _, tables := runAll(t, text)
+	seen := 0
+	for _, row := range tables.Causes {
+		if row.Scope != result.OfMessage || row.Instance != 0 {
+			continue
+		}
+		if seen++; row.Cause == cause.Incast.Get().Key && row.Reaction > 0 {
+			t.Errorf("the first message loses %d ps to the reaction to a later incast", row.Reaction)
+		}
+	}
+	if seen == 0 {
+		t.Error("no account of the first message")
 	}
 }

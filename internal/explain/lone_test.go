@@ -21,7 +21,7 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 64MiB}]}}
 `} {
 		_, s, _ := runAll(t, text)
-		if ids := s.Chain.Ranked(); len(ids) != 1 || ids[0] != cause.Latency {
+		if ids := s.Chain.Ranked(0); len(ids) != 1 || ids[0] != cause.Latency {
 			t.Errorf("a lone flow loses time to more than latency: %+v", *s.Chain)
 		}
 	}

@@ -80,8 +80,9 @@ type model struct {
 	funnels  map[int32]bool // of sets that senders can fill: they lead to one NIC, which takes as much
 	others   []float64      // replay.other and replay.into, of the replay that leaves nothing out
 	into     []float64
-	owned    bool // some transport's own window limits a connection
-	rated    int  // rates of flows, the last time that the run's messages were let begin
+	owned    bool        // some transport's own window limits a connection
+	entered  []unit.Time // by connection: when its longest queue begins for it; nil: not asked for
+	rated    int         // rates of flows, the last time that the run's messages were let begin
 	grain    unit.Time
 	often    int               // how often a replay of this grain may set rates
 	shared   []bool            // by link: several NICs send over it

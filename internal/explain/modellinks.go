@@ -162,7 +162,10 @@ func (m *model) hashing() {
 	if !r.seen.Rules.Entropy || r.seen.Packets == nil {
 		return
 	}
-	expected := m.expected()
+	var expected []float64
+	if m.whole != nil {
+		expected = m.expected()
+	}
 	for k := range m.uneven {
 		m.uneven[k] = slices.Repeat([]float64{1}, len(m.sets))
 	}

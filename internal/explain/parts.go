@@ -80,7 +80,7 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 			trigger = id
 		}
 		if trigger == cause.Recovering {
-			trigger = m.triggerBefore(x, met)
+			trigger = m.earlierQueue(x, met)
 		}
 		ungranted := cause.ID(cause.LineRate)
 		if queue != cause.Recovering {
@@ -250,17 +250,6 @@ func (m *model) queueCause(x int32, met *Trouble) cause.ID {
 		return cause.Collision // at one of the receiver's ports
 	}
 	return cause.Recovering
-}
-
-// triggerBefore is the cause of the queue in which a queue pair waited longest in the whole run: congestion control
-// holds a message below line rate for it though its own packets wait in none. Recovering where there is none.
-func (m *model) triggerBefore(x int32, met Trouble) cause.ID {
-	top := m.b.r.worstQueue(m.b.r.seen.Messages[x].Conn)
-	if top == nil || top.Port == met.Port {
-		return cause.Recovering
-	}
-	met.Port = top.Port
-	return m.queueCause(x, &met)
 }
 
 // windowed reports whether a connection's congestion control follows losses and delays with a window.

@@ -24,7 +24,7 @@ func (b *blamer) places(s *result.Summary, t *result.Tables) (all []result.Cause
 	}
 	var ids []cause.ID
 	var rows []result.CollectiveRow
-	for _, id := range s.Chain.Ranked() {
+	for _, id := range s.Chain.Ranked(0) {
 		if float64(s.Chain.Costs(id)) < facts.LeastCost*float64(s.StepTime) {
 			continue
 		}

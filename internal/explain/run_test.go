@@ -68,9 +68,9 @@ func TestBoundWithFaults(t *testing.T) {
 		_, s, _ := runAll(t, text+event)
 		c := &s.Collectives[0]
 		lost := float64(s.Chain.Lost()) / float64(s.StepTime)
-		if c.Bound != whole.Collectives[0].Bound || s.Chain.Ranked()[0] != id || c.BusBW/c.Bound+lost < 0.8 {
+		if c.Bound != whole.Collectives[0].Bound || s.Chain.Ranked(0)[0] != id || c.BusBW/c.Bound+lost < 0.8 {
 			t.Errorf("%q: bound %g, %g without faults; %.2f of it, %.2f lost, first %v", event, c.Bound,
-				whole.Collectives[0].Bound, c.BusBW/c.Bound, lost, s.Chain.Ranked()[0].Get().Key)
+				whole.Collectives[0].Bound, c.BusBW/c.Bound, lost, s.Chain.Ranked(0)[0].Get().Key)
 		}
 	}
 }

@@ -49,7 +49,7 @@ workload:
 	}
 	each, all := run("100ms", 4), run("100ms", 3)
 	if each.Chain.Lost() == 0 || all.Unaccounted != "" || each.Chain.Lost() != all.Chain.Lost() ||
-		slices.Max(each.Chain.Saving[:]) != each.Chain.Saving[all.Chain.Ranked()[0]] {
+		slices.Max(each.Chain.Saving[:]) != each.Chain.Saving[all.Chain.Ranked(0)[0]] {
 		t.Errorf("one by one %+v, together %+v (%s)", each.Chain, all.Chain, all.Unaccounted)
 	}
 	each, all = run("1us", 4), run("1us", 3)
