@@ -44,7 +44,7 @@ func TestAccounts(t *testing.T) {
 			t.Fatalf("%d are shown of %d", shown, a.Total())
 		}
 		saved := int64(0)
-		ranked := a.Ranked()
+		ranked := a.Ranked(0)
 		for i, id := range ranked {
 			saved += a.Costs(id)
 			if id == Compute || id == LineRate {
@@ -53,7 +53,7 @@ func TestAccounts(t *testing.T) {
 			if i == 0 {
 				continue
 			}
-			x, y := a.weight(ranked[0], nil), a.weight(id, nil)
+			x, y := a.weight(ranked[0], 0, nil), a.weight(id, 0, nil)
 			if x < y || x == y && a.Costs(ranked[0]) < a.Costs(id) || i > 1 && a.Costs(ranked[i-1]) < a.Costs(id) {
 				t.Fatalf("%v is not ranked by %+v", ranked, a)
 			}

@@ -21,7 +21,7 @@ type Remedy struct {
 // are omitted; a remedy of two causes is listed with both.
 func Remedies(known *cause.Facts, s *result.Summary) (all []Remedy) {
 	step := s.Chain
-	ids := step.Ranked(s.Simulated...)
+	ids := step.Ranked(int64(LeastCost*float64(s.StepTime)), s.Simulated...)
 	for _, id := range step.Overlapped() {
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)

@@ -87,14 +87,14 @@ func Gain(s *result.Summary) (left int64, text string) {
 		s.Busiest.Show())
 }
 
-// Losses returns the rows of at least 0.5 % of the step in the order of Account.Ranked, and the smaller causes.
+// Losses returns the rows of at least 0.5 % of the step in the order of Ranked, and the smaller causes.
 func Losses(s *result.Summary) (rows, minor []Loss) {
 	c, _ := Account(s)
 	if c == nil || s.StepTime <= 0 {
 		return nil, nil
 	}
 	large := func(ps int64) bool { return float64(ps) >= worthALine*float64(s.StepTime) }
-	for _, id := range c.Ranked(s.Simulated...) {
+	for _, id := range Ranked(s, c) {
 		note, outside := "", id.Get().Outside()
 		if slices.Contains(s.Simulated, id.Get().Key) {
 			note = saves(s, id, "simulated")
@@ -228,25 +228,43 @@ func Reason(s *result.Summary) string {
 	if !is || AtBound(s) {
 		return ""
 	}
-	saves := func(id cause.ID) string {
-		if s.Chain.Saving[id] <= 0 {
-			return "nothing"
-		}
-		return dur(s.Chain.Saving[id])
-	}
-	largest := slices.MaxFunc(account.Ranked(s.Simulated...), func(x, y cause.ID) int {
-		return cmp.Compare(account.Costs(x), account.Costs(y))
-	})
+	saving := s.Chain.Saving[id]
+	without := fmt.Sprintf("Without %s", nameOf(s, id))
+	largest := slices.MaxFunc(account.Ranked(0), func(x, y cause.ID) int { return cmp.Compare(account.Costs(x), account.Costs(y)) })
 	switch {
+	case account.Costs(largest) > max(saving, account.Costs(id)):
+		return costsMore(s, largest)
 	case account.Costs(largest) > account.Costs(id):
-		return fmt.Sprintf("Without %s a run saves %s. %s costs more, but without it a run saves %s.", nameOf(s, id), saves(id),
-			upper(nameOf(s, largest)), saves(largest))
+		return fmt.Sprintf("%s a run saves %s, more than %s %s.", without, dur(saving), nameOf(s, largest), verb(nameOf(s, largest)))
 	case s.Busiest != nil && float64(s.Chain.Beyond[id]) >= worthALine*float64(s.StepTime):
-		return fmt.Sprintf("No network saves more than %s of %s: %s.", saves(id), nameOf(s, id), s.Busiest.Show())
-	case slices.Contains(s.Simulated, id.Get().Key) && 2*s.Chain.Saving[id] < account.Costs(id):
-		return fmt.Sprintf("Without %s alone a run saves %s: other causes then cost more.", nameOf(s, id), saves(id))
+		return fmt.Sprintf("No network saves more than %s of %s: %s.", dur(max(0, saving)), nameOf(s, id), s.Busiest.Show())
+	case slices.Contains(s.Simulated, id.Get().Key) && 2*saving < account.Costs(id):
+		return fmt.Sprintf("%s alone a run saves %s: other causes then cost more.", without, dur(saving))
 	}
 	return ""
+}
+
+// costsMore describes why a cause that costs more than the main one does not lead.
+func costsMore(s *result.Summary, id cause.ID) string {
+	saves := "saves nothing"
+	switch saving := s.Chain.Saving[id]; {
+	case saving > 0:
+		saves = "saves " + dur(saving)
+	case saving < 0:
+		saves = fmt.Sprintf("takes %s longer", dur(-saving))
+	}
+	if s.Chain.Saving[id] != 0 && !slices.Contains(s.Simulated, id.Get().Key) {
+		saves += " (estimate)"
+	}
+	return fmt.Sprintf("%s %s more, but a run without that %s.", upper(nameOf(s, id)), verb(nameOf(s, id)), saves)
+}
+
+// verb is the predicate of a cause that costs time.
+func verb(name string) string {
+	if strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss") {
+		return "cost"
+	}
+	return "costs"
 }
 
 // saves describes the saving of a run without a cause, and its source; "" if it is negligible.

@@ -99,7 +99,7 @@ func AtBound(s *result.Summary) bool {
 		return false
 	}
 	most := idleOf(s).time
-	for _, id := range s.Chain.Ranked() {
+	for _, id := range s.Chain.Ranked(0) {
 		costs := s.Chain.Costs(id)
 		if slices.Contains(s.Simulated, id.Get().Key) || s.Chain.Beyond[id] > 0 {
 			costs = min(costs, max(0, s.Chain.Saving[id]))
@@ -199,12 +199,12 @@ func FidelityLine(s *result.Summary) string {
 }
 
 // MainCause returns the pipeline's bubble or the wait for other ranks, or the leading cause of time above line rate
-// that costs more; "" if all are negligible.
+// if it costs more; "" if all are negligible.
 func MainCause(s *result.Summary) string {
 	if s.StepTime <= 0 {
 		return ""
 	}
-	name, least := "", int64(worthALine*float64(s.StepTime))
+	name, least := "", least(s)
 	if x := idleOf(s); x.large(s) {
 		name = fmt.Sprintf("%s (%s of the step)", x.name, percent(float64(x.time)/float64(s.StepTime)))
 		least = max(least, x.time)
@@ -212,7 +212,8 @@ func MainCause(s *result.Summary) string {
 	if s.Chain == nil && s.Slow >= least {
 		return fmt.Sprintf("%s (%s of the step)", slowRanks(&s.Step), percent(float64(s.Slow)/float64(s.StepTime)))
 	}
-	if id, is := leading(s, least); is {
+	id, is := leading(s, least)
+	if main, _ := MainID(s); is && id == main {
 		name = nameOf(s, id)
 		if share := float64(s.Chain.Costs(id)) / float64(s.StepTime); share >= worthALine && share < result.Chance {
 			name += fmt.Sprintf(" (%s of the step)", percent(share))
@@ -221,9 +222,17 @@ func MainCause(s *result.Summary) string {
 	return name
 }
 
+// least is the minimum cost of a main cause.
+func least(s *result.Summary) int64 { return int64(worthALine * float64(s.StepTime)) }
+
+// Ranked returns an account's causes, the main one of a run first, then by cost.
+func Ranked(s *result.Summary, account *cause.Account) []cause.ID {
+	return account.Ranked(least(s), s.Simulated...)
+}
+
 // MainID returns the leading cause of time above line rate; false for none.
 func MainID(s *result.Summary) (cause.ID, bool) {
-	return leading(s, int64(worthALine*float64(s.StepTime)))
+	return leading(s, least(s))
 }
 
 // Leading returns its name; "" for none.

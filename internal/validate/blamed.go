@@ -210,7 +210,7 @@ func (j *Judged) take(s *result.Summary, known *cause.Facts) {
 	}
 	j.Account = s.Chain
 	no := ""
-	for _, id := range s.Chain.Ranked() {
+	for _, id := range s.Chain.Ranked(0) {
 		w := id.Get().Without(known)
 		blamed := s.Chain.Saves(id)
 		if !w.IsPossible() {

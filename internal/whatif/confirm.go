@@ -53,7 +53,7 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	if limited { // half of the runs that the limit allows: the others are for remedies
 		causes = int(max(1, min(mostConfirmed, l.Hops/of.PacketHops/2)))
 	}
-	for _, id := range of.Chain.Ranked() {
+	for _, id := range of.Chain.Ranked(0) {
 		worth := float64(max(of.Chain.Saves(id), of.Chain.Costs(id))) >= leastConfirmed*float64(of.StepTime)
 		without := id.Get().Without(known)
 		if !worth || !without.IsPossible() || without.Doubt != "" {

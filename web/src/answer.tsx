@@ -205,7 +205,7 @@ function verdict(info: Info, a: Figures): string {
     return `Link ${f.whole(a.failure.link)} fails at ${f.time(a.failure.down_ps)}: ${first.name} puts ${share(ps)} on the critical path${after}.`;
   // A name stays on one line; the port's peer is in the details.
   const where = a.place ? ` at ${f.whole(a.place.name.split(" → ")[0])}` : "";
-  return `${f.begin(first.name)}${where} ${first.key === "pause" ? "cost" : "costs"} ${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))} of the ${s.mfu ? "step" : "time"}).`;
+  return `${f.begin(first.name)}${where} ${/[^s]s$/.test(first.name) ? "cost" : "costs"} ${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))} of the ${s.mfu ? "step" : "time"}).`;
 }
 
 /** losing says what a failed link loses, and until when. */

@@ -275,7 +275,7 @@ function Differ(props: { many: Many; kept: Map<number, number>; only: (axis: num
   /** alone is the surest change by this setting alone from the base, where it averages to none over the other settings. */
   const alone = (k: number) => {
     const [p] = many.points
-      .filter((p) => base && p.against && !p.against_noise && p.at.every((v, i) => (i === k) === (v !== base.at[i])))
+      .filter((p) => base && base.figures[many.by[0]] > 0 && p.against && !p.against_noise && p.at.every((v, i) => (i === k) === (v !== base.at[i])))
       .sort((p, q) => q.against![0] ** 2 - p.against![0] ** 2);
     return p && `${many.axes[k].shown[p.at[k]]} ${f.changePercent(p.figures[many.by[0]] / base!.figures[many.by[0]] - 1)} alone`;
   };

@@ -37,13 +37,14 @@ function valuesOf(many: Many, p: ManyPoint, group: number[], k: number): string 
   return all.length > 2 && next && /\d/.test(a.shown[all[0]]) ? `${a.shown[all[0]]} to ${a.shown[all[all.length - 1]]}` : all.map((v) => (v >= 0 ? a.shown[v] : "–")).join(", ");
 }
 
-/** reach is where the axis of bars ends, given each bar's value and the highest of its seeds: where fewer than half are
- * five times as long as the median, they are cut, so that the others can be told apart. */
-function reach(bars: [number, number][]): number {
-  const all = bars.map(([v]) => v).sort((a, b) => a - b);
-  const far = 5 * all[Math.floor((all.length - 1) / 2)];
-  const near = bars.filter(([v]) => v <= far);
-  return Math.max(1e-12, ...(near.length < bars.length ? [1.25 * Math.max(...near.map(([v]) => v))] : near.map(([, high]) => high)));
+/** reach is where the axis of bars ends, given each bar's value and the highest of its seeds: where fewer than half of
+ * those above 0 are five times as long as their median, and not the best, they are cut, so that the others can be told
+ * apart. */
+function reach(bars: [number, number][], higher: boolean): number {
+  const all = bars.map(([v]) => v).filter((v) => v > 0).sort((a, b) => a - b);
+  const near = all.filter((v) => v <= 5 * all[Math.floor((all.length - 1) / 2)]);
+  const cuts = !higher && near.length < all.length && 2 * near.length > all.length;
+  return Math.max(1e-12, ...(cuts ? [1.25 * near[near.length - 1]] : bars.map(([, high]) => high)));
 }
 
 /** Ranked is the points as one chart, the best first: the step by cause, the spread over the seeds, the change against
@@ -74,7 +75,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
     const before = rows.filter((i) => (fig.higher ? -1 : 1) * (many.points[i].figures[first] - base.figures[first]) <= 0).length;
     entries.splice(before, 0, [base, -1, -1, []]);
   }
-  const top = reach(entries.map(([p]) => [p.figures[first], Math.max(p.high, p.figures[first])]));
+  const top = reach(entries.map(([p]) => [p.figures[first], Math.max(p.high, p.figures[first])]), fig.higher);
   const at = (v: number) => `${(100 * Math.max(0, Math.min(v, top))) / top}%`;
   const cut = entries.some(([p]) => p.figures[first] > top);
   const spread = rows.some((i) => many.points[i].high > many.points[i].low);

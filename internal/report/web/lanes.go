@@ -41,7 +41,7 @@ type Dropped struct {
 	Port  int32  `json:"port"`
 	Name  string `json:"name"`
 	Drops int64  `json:"drops"`
-	First int64  `json:"first_ps"` // start of its first sample with a drop
+	First int64  `json:"first_ps"` // middle of its first sample with a drop
 }
 
 // maxLaneQPs is the maximum number of listed queue pairs.
@@ -86,7 +86,7 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 			continue
 		}
 		held := l.Longest()
-		middle := min(max(from, l.Start+l.Length/2), to)
+		middle := within(l, from, to)
 		if held > longest {
 			longest, v.Port, v.LongestAt = held, l.Port, middle
 		}
@@ -125,21 +125,25 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 	return v, err
 }
 
+// within is the middle of a sample, in a window.
+func within(l *result.LinkRow, from, to int64) int64 { return min(max(from, l.Start+l.Length/2), to) }
+
 // dropped returns the ports that dropped most in a window, the worst first.
 func (r *Directory) dropped(links []result.LinkRow, from, to int64) []Dropped {
 	out := []Dropped{}
 	at := map[int32]int{}
 	for i := range links {
 		l := &links[i]
+		middle := within(l, from, to)
 		if l.Drops <= 0 || l.Port < 0 || int(l.Port) >= len(r.ports) || l.Start >= to || l.Start+l.Length <= from {
 			continue
 		}
 		k, ok := at[l.Port]
 		if !ok {
 			k = len(out)
-			at[l.Port], out = k, append(out, Dropped{l.Port, r.ports[l.Port].Name, 0, l.Start})
+			at[l.Port], out = k, append(out, Dropped{l.Port, r.ports[l.Port].Name, 0, middle})
 		}
-		out[k].Drops, out[k].First = out[k].Drops+l.Drops, min(out[k].First, l.Start)
+		out[k].Drops, out[k].First = out[k].Drops+l.Drops, min(out[k].First, middle)
 	}
 	slices.SortFunc(out, func(a, b Dropped) int {
 		return cmp.Or(cmp.Compare(b.Drops, a.Drops), cmp.Compare(a.Port, b.Port))

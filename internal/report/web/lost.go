@@ -21,7 +21,7 @@ func (a *Answer) lost(s *result.Summary) {
 	a.Reason = report.Reason(s)
 	rows, below := report.Losses(s)
 	a.Rows, a.Below = lossRows(rows), lossRows(below)
-	for _, id := range account.Ranked(s.Simulated...) {
+	for _, id := range report.Ranked(s, account) {
 		c := id.Get()
 		x := StepLoss{CauseInfo: CauseInfo{c.Key, c.Name, c.Color, c.About}, Own: account.Own[id],
 			Reaction: account.Reaction[id], Saving: account.Saving[id]}
