@@ -64,7 +64,8 @@ func TestDCTCPReducesOnce(t *testing.T) {
 func TestDCTCPReducesOnceForWhatIsInFlight(t *testing.T) {
 	c := swiftly(t, "dctcp", cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 32768 * unit.Nanosecond})
 	for i := range 50 {
-		c.OnAck(unit.Time(i)*unit.Microsecond, &cc.Ack{Bytes: 4096, InFlight: 9 * 4096, RTT: 33 * unit.Microsecond, Marked: true})
+		c.OnAck(unit.Time(i)*unit.Microsecond, &cc.Ack{Bytes: 4096, InFlight: 9 * 4096, RTT: 33 * unit.Microsecond,
+			Marked: true})
 	}
 	if cuts, _ := c.Counter(cc.CounterCuts); cuts < 5 || cuts > 6 {
 		t.Errorf("%d cuts in five windows of ten packets", cuts)

@@ -60,8 +60,8 @@ func (e *end) acknowledge(n int, marked func(i int) bool) {
 	}
 }
 
-// TestOneCutForEachWindow: DCTCP reduces once for each window of data, by marks or by a loss. The window begins with the
-// reduction (RFC 8257, 3.3; RFC 3168, 6.1.2).
+// TestOneCutForEachWindow: DCTCP reduces once for each window of data, by marks or by a loss. The window begins with
+// the reduction (RFC 8257, 3.3; RFC 3168, 6.1.2).
 func TestOneCutForEachWindow(t *testing.T) {
 	e := newEnd()
 	if err := e.Post(0, transport.Request{Bytes: 64 << 20}); err != nil {

@@ -372,7 +372,8 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 	}
 	p.Runs = 0
 	summary, err := b.repeated(p, n, tuned, cal, 0)
-	if runs := iterations(n, cmp.Or(b.Most, mostBytes), len(p.on)); err == nil && runs > 1 && p.on != nil && summary.CNPs > 0 {
+	runs := iterations(n, cmp.Or(b.Most, mostBytes), len(p.on))
+	if err == nil && runs > 1 && p.on != nil && summary.CNPs > 0 {
 		p.Runs = runs
 		summary, err = b.repeated(p, n, tuned, cal, runs)
 	}

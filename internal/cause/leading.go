@@ -12,10 +12,10 @@ import (
 // is the one rule of all views: a cause's figure is Costs, its own time and the reaction to it, in titles, tables and
 // bars; the first cause is the main cause.
 //
-// A cause leads if it costs a given time and a run without it saves most: by simulation for the causes whose keys are given, else at most what
-// it costs, as estimated. One that overlaps others is among them if simulated. A cause that no run is without, or an
-// account without estimates, counts what it costs. Savings that differ by little of the time above line rate, or are
-// little of it, are alike: then the larger cost comes first.
+// A cause leads if it costs a given time and a run without it saves most: by simulation for the causes whose keys are
+// given, else at most what it costs, as estimated. One that overlaps others is among them if simulated. A cause that
+// no run is without, or an account without estimates, counts what it costs. Savings that differ by little of the time
+// above line rate, or are little of it, are alike: then the larger cost comes first.
 func (a *Account) Ranked(least int64, simulated ...string) []ID {
 	ids := a.byWorth(least, simulated)
 	slices.SortStableFunc(ids[min(1, len(ids)):], func(x, y ID) int { return cmp.Compare(a.Costs(y), a.Costs(x)) })

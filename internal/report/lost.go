@@ -230,12 +230,15 @@ func Reason(s *result.Summary) string {
 	}
 	saving := s.Chain.Saving[id]
 	without := fmt.Sprintf("Without %s", nameOf(s, id))
-	largest := slices.MaxFunc(account.Ranked(0), func(x, y cause.ID) int { return cmp.Compare(account.Costs(x), account.Costs(y)) })
+	largest := slices.MaxFunc(account.Ranked(0), func(x, y cause.ID) int {
+		return cmp.Compare(account.Costs(x), account.Costs(y))
+	})
 	switch {
 	case account.Costs(largest) > max(saving, account.Costs(id)):
 		return costsMore(s, largest)
 	case account.Costs(largest) > account.Costs(id):
-		return fmt.Sprintf("%s a run saves %s, more than %s %s.", without, dur(saving), nameOf(s, largest), verb(nameOf(s, largest)))
+		return fmt.Sprintf("%s a run saves %s, more than %s %s.", without, dur(saving), nameOf(s, largest),
+			verb(nameOf(s, largest)))
 	case s.Busiest != nil && float64(s.Chain.Beyond[id]) >= worthALine*float64(s.StepTime):
 		return fmt.Sprintf("No network saves more than %s of %s: %s.", dur(max(0, saving)), nameOf(s, id), s.Busiest.Show())
 	case slices.Contains(s.Simulated, id.Get().Key) && 2*saving < account.Costs(id):
