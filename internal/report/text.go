@@ -338,24 +338,30 @@ func steps(w io.Writer, s *result.Summary) {
 		note = unit.Digits(min(rate, 1e9)) + " tokens/s per GPU"
 	}
 	t.Add("Step time", dur(s.StepTime), "", note)
-	for _, p := range []struct {
-		name string
-		v    int64
-	}{{"compute", s.Compute}, {"tensor parallel exposed", s.ExposedTP}, {"pipeline parallel exposed", s.ExposedPP},
-		{"data parallel exposed", s.ExposedDP}, {"context parallel exposed", s.ExposedCP},
-		{"expert parallel exposed", s.ExposedEP}, {"transfers and waits", s.ExposedOther},
-		{"waiting for data", s.ExposedLoad}, {"writing checkpoints", s.ExposedSave},
-		{"waiting for the host", s.ExposedHost}, {"bubble", s.Bubble}, {waitingFor(s), s.Waiting},
-		{slowRanks(&s.Step), s.Slow}} {
-		if p.v == 0 {
-			continue
-		}
-		share := float64(p.v) / total
-		t.Add("  "+p.name, dur(p.v), percent(share), layout.Bar(share, 40))
+	for _, p := range Division(s) {
+		share := float64(p.Time) / total
+		t.Add("  "+p.Name, dur(p.Time), percent(share), layout.Bar(share, 40))
 	}
 	if t.Rows() > 2 || note != "" || s.Compute > 0 { // a single row of transfers is the whole step
 		t.Print(w)
 	}
+}
+
+// Part is what the rank that ended last did in a part of the step.
+type Part struct {
+	Key, Name string
+	Time      int64 // ps
+}
+
+// Division returns the parts of a step that are not 0.
+func Division(s *result.Summary) []Part {
+	all := []Part{{"compute", "compute", s.Compute}, {"tp", "tensor parallel exposed", s.ExposedTP},
+		{"pp", "pipeline parallel exposed", s.ExposedPP}, {"dp", "data parallel exposed", s.ExposedDP},
+		{"cp", "context parallel exposed", s.ExposedCP}, {"ep", "expert parallel exposed", s.ExposedEP},
+		{"transfers", "transfers and waits", s.ExposedOther}, {"loading", "waiting for data", s.ExposedLoad},
+		{"storage", "writing checkpoints", s.ExposedSave}, {"host", "waiting for the host", s.ExposedHost},
+		{result.Bubble, "bubble", s.Bubble}, {"waiting", waitingFor(s), s.Waiting}, {"slow", slowRanks(&s.Step), s.Slow}}
+	return slices.DeleteFunc(all, func(p Part) bool { return p.Time == 0 })
 }
 
 func colls(w io.Writer, list []result.Collective) {

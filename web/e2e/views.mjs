@@ -320,8 +320,9 @@ async function answered(run) {
     await shows(page.getByTestId("method"), a.method.slice(1));
   } else assert.equal(await page.getByTestId("fidelity").count(), 0, `${run}: packets have no expected error`);
   await shows(page.getByTestId("seen"), `Parts sum to ${time(s.step_time_ps)}`);
-  for (const key of ["compute", "exposed_tp", "exposed_pp", "exposed_dp", "bubble"])
-    if (s[`${key}_ps`] && s.compute_ps) await shows(page.getByTestId("seen"), time(s[`${key}_ps`]));
+  for (const [part, key] of [["compute", "compute"], ["tp", "exposed_tp"], ["pp", "exposed_pp"], ["dp", "exposed_dp"], ["bubble", "bubble"]])
+    if (s.mfu && s[`${key}_ps`]) assert.equal(a.parts.find((p) => p.key === part)?.time_ps, s[`${key}_ps`], `${run}: ${part} as the terminal has it`);
+    else if (s[`${key}_ps`] && s.compute_ps) await shows(page.getByTestId("seen"), time(s[`${key}_ps`]));
   const cards = await page.locator("[data-saves]").evaluateAll((all) => all.map((c) => Number(c.dataset.saves)));
   const saves = (r) => (r.tried ? r.saved_ps : r.expected_ps);
   const expected = a.remedies.map(saves);

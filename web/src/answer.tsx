@@ -7,7 +7,7 @@ import * as f from "./format";
 import { Pictures } from "./moments";
 import { type Card, cardsOf, largest, Remedies, useCards } from "./remedies";
 import { address, useData } from "./state";
-import { type Chosen, StepBar } from "./stepbar";
+import { type Chosen, StepBar, idles } from "./stepbar";
 
 /** Answer is what a run opens with: where the step's time went, what would shorten it, where to look. */
 export function Answer({ info }: { info: Info }) {
@@ -63,10 +63,16 @@ export function Answer({ info }: { info: Info }) {
       )}
       {sum > 0 && (
         <p class="note" data-testid="seen">
-          {data.gain ? "The bar is the time that the busiest NIC's payload takes, and the rest." : "The bar is the critical path: the chain of operations that the end of the step waited for."} Parts sum to{" "}
-          {f.time(sum)}. {seen(info)}
-          {data.parts.some((p) => !["compute", "idle", "unfinished"].includes(p.key) && (p.causes ?? []).some(hidden(sum))) &&
-            " Overlapped compute: computing that this communication runs beside, and that a step without losses ends with."}
+          {data.gain
+            ? "The bar is the time that the busiest NIC's payload takes, and the rest."
+            : s.mfu
+              ? "Parts of the bar are those of the rank that ends last, causes those of the critical path: the chain of operations that the end of the step waited for."
+              : "The bar is the critical path: the chain of operations that the end of the step waited for."}{" "}
+          Parts sum to {f.time(sum)}. {!s.mfu && seen(info)}
+          {data.parts.some((p) => !["compute", "idle", "unfinished", ...idles].includes(p.key) && (p.causes ?? []).some(hidden(sum))) &&
+            (s.mfu
+              ? " Overlapped compute: computing of other ranks that this communication waits for."
+              : " Overlapped compute: computing that this communication runs beside, and that a step without losses ends with.")}
         </p>
       )}
       <Details info={info} data={data} />
@@ -103,9 +109,9 @@ function About({ info, data, part, cause, ps }: { info: Info; data: Figures } & 
   return (
     <>
       <b>
-        {part.key === "idle" ? part.name : `${part.name}: ${cause.key === "compute" && part.key !== "compute" ? "overlapped compute" : cause.name}`}, {f.time(ps)}
+        {["idle", ...idles].includes(part.key) ? part.name : `${part.name}: ${cause.key === "compute" && part.key !== "compute" ? "overlapped compute" : cause.name}`}, {f.time(ps)}
       </b>{" "}
-      ({f.percent(ps / Math.max(1, info.summary.step_time_ps))}). {part.key === "idle" ? "Nothing of this job runs before" : f.begin(cause.about)}.
+      ({f.percent(ps / Math.max(1, info.summary.step_time_ps))}). {part.key === "idle" ? "Nothing of this job runs before" : idles.includes(part.key) ? "The rank that ends last waits for others" : f.begin(cause.about)}.
       {row && ` A run without it ${row.saves}.`}
       {place && (
         <>
@@ -202,15 +208,26 @@ function verdict(info: Info, a: Figures): string {
   if (lost < 0.02 * s.step_time_ps)
     return `${f.percent(1 - lost / s.step_time_ps)} of the step computes or sends at line rate; ${first.name} takes ${share(ps)}.`;
   if (a.failure)
-    return `Link ${f.whole(a.failure.link)} fails at ${f.time(a.failure.down_ps)}: ${first.name} puts ${share(ps)} on the critical path${after}.`;
+    return `Link ${f.whole(a.failure.link)} fails at ${f.time(a.failure.down_ps)}: ${first.name} ${f.verb(first.name, "put")} ${share(ps)} on the critical path${after}.`;
   // A name stays on one line; the port's peer is in the details.
   const where = a.place ? ` at ${f.whole(a.place.name.split(" → ")[0])}` : "";
-  return `${f.begin(first.name)}${where} ${/[^s]s$/.test(first.name) ? "cost" : "costs"} ${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))} of the ${s.mfu ? "step" : "time"}).`;
+  return `${f.begin(first.name)}${where} ${f.verb(first.name, "cost")} ${f.time(ps)} (${f.percent(ps / Math.max(1, s.step_time_ps))} of the ${s.mfu ? "step" : "time"}).`;
 }
 
 /** losing says what a failed link loses, and until when. */
 export const losing = ({ drops, routes_ps, up_ps }: NonNullable<Figures["failure"]>) =>
   `It loses ${f.plural(drops, "packet")} until ${routes_ps < up_ps ? `routes leave it at ${f.time(routes_ps)}` : f.time(up_ps)}`;
+
+/** broken says which links were down, and what they lost; "" if none. */
+function broken(s: Info["summary"]): string {
+  const down = (s.link_events ?? []).filter((e) => e.change === "down");
+  if (down.length === 0) return "";
+  const [e] = down;
+  const up = (s.link_events ?? []).find((x) => x.link === e.link && x.change === "up" && x.at_ps > e.at_ps);
+  const others = new Set(down.map((x) => x.link)).size - 1;
+  const lost = s.drops_link_down > 0 ? `; ${f.plural(s.drops_link_down, "packet")} lost on failed links` : "";
+  return `${f.whole(e.link)} is down from ${f.time(e.at_ps)}${up ? ` to ${f.time(up.at_ps)}` : " on"}${others > 0 ? `, and ${f.plural(others, "other link")} at times` : ""}${lost}. `;
+}
 
 /** Lede says what saves most, and what the slowest message met at the place of the title. */
 function Lede({ info, data, cards }: { info: Info; data: Figures; cards: Card[] }) {
@@ -239,6 +256,7 @@ function Lede({ info, data, cards }: { info: Info; data: Figures; cards: Card[] 
   const after = first && !data.gain && costOf(info, first)[1];
   return (
     <>
+      {broken(s)}
       {after && `${f.begin(after.slice(2))}. `}
       {data.reason && `${data.reason} `}
       {largest(cards, s.step_time_ps)}{" "}

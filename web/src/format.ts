@@ -88,3 +88,6 @@ export function axis(from: number, to: number, n: number): { at: number; label: 
     label: String(Math.round(v * 1e6) / 1e6) + (i === all.length - 1 ? nb + unit : ""),
   }));
 }
+
+/** verb is a verb behind a cause's name, which may be a plural: PFC pauses cost, incast costs. */
+export const verb = (name: string, does: string) => (/[^s]s$/.test(name) ? does : `${does}s`);

@@ -20,8 +20,8 @@ export interface Card {
 
 const least = 0.01; // of the step: what a remedy that was not run has to save to have a card
 
-/** useCards is the remedies with what became of their variants: those that were run first, then by saving; of equal ones
- * what can be run before advice in words. */
+/** useCards is the remedies with what became of their variants: first those that were run and are worth a card, then by
+ * saving; of equal ones what can be run before advice in words. */
 export function useCards(info: Info, data?: Answer) {
   const alone = api.standalone();
   const [tick, again] = useState(0);
@@ -43,24 +43,22 @@ export function useCards(info: Info, data?: Answer) {
       saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.tried ? remedy.saved_ps! : remedy.expected_ps,
     };
   });
-  return cards.sort((a, b) => Number(known(b)) - Number(known(a)) || b.saves - a.saves || Number(!!b.remedy.set) - Number(!!a.remedy.set));
+  const good = (c: Card) => Number(known(c) && c.saves >= least * info.summary.step_time_ps);
+  return cards.sort((a, b) => good(b) - good(a) || b.saves - a.saves || Number(!!b.remedy.set) - Number(!!a.remedy.set));
 }
 
 /** known reports whether a card's saving is that of a simulation with the remedy, and no upper limit. */
 const known = (c: Card) => !!c.done || !!c.remedy.tried;
 
-/** limitOf is the source of a remedy's upper limit: the account of the step has the same for its cause. */
+/** limitOf is the source of what a remedy saves at best: the account of the step has the same for its cause. */
 function limitOf(r: Remedy): string {
   if (r.limit) return "busiest NIC";
   if (r.cause === "other_setting") return "run with it";
   return r.simulated ? `run without ${names.find(([k]) => k === r.cause)?.[1] ?? r.cause}` : "estimate";
 }
 
-/** by is limitOf in a sentence. */
-const by = (r: Remedy) => (r.limit ? ", limited by the busiest NIC" : r.simulated ? `, by a ${limitOf(r)}` : ", by estimate");
-
-/** roughly says how an upper limit is meant: what the busiest NIC allows is one, and other estimates are exceeded at times. */
-const roughly = (r: Remedy) => (r.limit ? "at most" : "about");
+/** by is limitOf in a sentence: a remedy saves what a run without its cause does only if it removes all of it. */
+const by = (r: Remedy) => (r.limit ? ", limited by the busiest NIC" : r.cause === "other_setting" ? "" : ", if it removes the cause; not simulated");
 
 /** cardsOf is the remedies worth a card, up to three that are shown, and the others. */
 export function cardsOf(cards: Card[], step: number) {
@@ -70,10 +68,13 @@ export function cardsOf(cards: Card[], step: number) {
 
 /** largest is the largest saving of remedies in words, and its share of the step: of a run, else an upper limit. */
 export function largest(cards: Card[], step: number): string {
-  const done = cards.filter((c) => (c.done ? c.saves > 0 : c.remedy.tried && c.saves >= least * step)).sort((a, b) => b.saves - a.saves)[0];
-  const top = done ?? cards.filter((c) => !known(c) && c.remedy.set && c.saves >= least * step).sort((a, b) => b.saves - a.saves)[0];
-  if (!top) return "";
-  return `Largest saving: ${top.remedy.says}, ${done ? "" : `${roughly(top.remedy)} `}${f.time(top.saves)} (${f.percent(top.saves / step)})${done ? "" : by(top.remedy)}.`;
+  const first = (list: Card[]) => list.sort((a, b) => b.saves - a.saves)[0];
+  const done = first(cards.filter((c) => (c.done ? c.saves > 0 : c.remedy.tried && c.saves >= least * step)));
+  const best = first(cards.filter((c) => !known(c) && c.remedy.set && c.saves >= Math.max(least * step, done?.saves ?? 0)));
+  const figure = (c: Card) => `${f.time(c.saves)} (${f.percent(c.saves / step)})`;
+  const untried = best && `${best.remedy.says}, at best ${figure(best)}${by(best.remedy)}`;
+  if (!done) return untried ? `Largest saving: ${untried}.` : "";
+  return `Largest simulated saving: ${done.remedy.says}, ${figure(done)}.${untried ? ` ${f.begin(untried)}.` : ""}`;
 }
 
 /** Remedies are up to three things to change, with what each saves: the figure of a complete run of it, or an upper
@@ -105,7 +106,7 @@ export function Remedies({ info, cards, step, beside }: { info: Info; cards: Car
       )}
       {good.length === 0 && worse.length === 0 && small && (
         <p class="note" data-testid="small">
-          No known remedy saves 1 % of the step: {small.remedy.says} {roughly(small.remedy)} {f.percent(Math.max(0, small.saves) / step)}{by(small.remedy)}.
+          No known remedy saves 1 % of the step: {small.remedy.says} {known(small) ? "" : "at best "}{f.percent(Math.max(0, small.saves) / step)}{known(small) ? "" : by(small.remedy)}.
         </p>
       )}
       <div class="grid3" data-testid="remedies">
@@ -156,7 +157,7 @@ export function Remedies({ info, cards, step, beside }: { info: Info; cards: Car
               ) : (
                 d.remedy.says
               )}{" "}
-              {known(d) ? f.change(-d.saves) : `${roughly(d.remedy)} ${f.time(d.saves)}`}
+              {known(d) ? f.change(-d.saves) : `at best ${f.time(d.saves)}`}
             </>
           ))}
         </p>
@@ -178,12 +179,16 @@ function Saving({ c, step }: { c: Card; step: number }) {
     return (
       <>
         <p class="saves" data-saves={c.saves}>
-          {c.remedy.limit ? "≤" : "≈"} {f.time(c.saves)} <small>{f.percent(share)}</small> <b class="tag">{limitOf(c.remedy)}</b>
+          <small>at best</small> {f.time(c.saves)} <small>{f.percent(share)}</small> <b class="tag">{limitOf(c.remedy)}</b>
         </p>
         <div class="meter estimate" aria-hidden="true">
           <i style={{ width: `${100 * Math.min(1, share)}%` }} />
         </div>
-        {c.remedy.limit && <p class="note">{c.remedy.limit}.</p>}
+        {c.remedy.limit ? (
+          <p class="note">{c.remedy.limit}.</p>
+        ) : (
+          c.remedy.set && c.remedy.cause !== "other_setting" && <p class="note">If it removes the whole cause; the remedy itself is not simulated.</p>
+        )}
       </>
     );
   return (

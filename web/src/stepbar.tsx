@@ -37,9 +37,12 @@ const wide = (s: string) => s.length * letter + 8;
 /** lossy are causes that a step would be without. */
 const lossy = (key: string) => !["compute", "line_rate", "bound"].includes(key);
 
+/** idles are parts in which the last rank computes nothing because others do. */
+export const idles = ["bubble", "waiting", "host", "slow"];
+
 /** nameOf is what a segment is called: what a part needs is named by where it is. */
 function nameOf(s: Segment): string {
-  if (s.part.key === "idle") return s.part.name;
+  if (s.part.key === "idle" || (idles.includes(s.part.key) && s.cause.key === "compute")) return s.part.name;
   if (s.cause.key === "compute") return s.part.key === "compute" ? "Compute" : "Overlapped compute";
   if (s.cause.key === "line_rate") return "Line rate";
   return s.cause.key === "bound" ? s.cause.name : f.begin(s.cause.name);
@@ -47,7 +50,7 @@ function nameOf(s: Segment): string {
 
 /** named reports whether a segment is labelled: small ones and what needs no words are not. */
 function named(s: Segment, step: number): boolean {
-  if (["compute", "idle", "unfinished"].includes(s.part.key) && s.cause.key === "compute") return false;
+  if (["compute", "idle", "unfinished", ...idles].includes(s.part.key) && s.cause.key === "compute") return false;
   return s.ps >= (lossy(s.cause.key) ? 0.001 : 0.01) * step;
 }
 
@@ -259,7 +262,7 @@ export function StepBar({ parts, causes, step, main, about }: Props) {
           .map((s) => (
             <li>
               <i class="swatch" style={{ background: fillOf(s) }} />
-              {s.part.key === "compute" ? "Compute" : s.part.key === "idle" || parts.length === 1 ? nameOf(s) : `${short[s.part.key] ?? s.part.name}: ${s.cause.name}`}
+              {s.part.key === "compute" ? "Compute" : ["idle", ...idles].includes(s.part.key) || parts.length === 1 ? nameOf(s) : `${short[s.part.key] ?? s.part.name}: ${s.cause.name}`}
               <b>{f.time(s.ps)}</b>
             </li>
           ))}
@@ -279,6 +282,8 @@ const partColours: Record<string, string> = {
   cp: "--o-context-parallel",
   transfers: "--o-transfer",
   storage: "--o-storage",
+  loading: "--o-storage",
+  bubble: "--o-bubble",
 };
 const partColour = (key: string) => `var(${partColours[key] ?? "--o-wait"})`;
 
@@ -286,6 +291,8 @@ const partColour = (key: string) => `var(${partColours[key] ?? "--o-wait"})`;
 const fillOf = (s: Segment) =>
   ["idle", "unfinished"].includes(s.part.key) || ["behind", "above"].includes(s.cause.key)
     ? "var(--o-wait)"
+    : idles.includes(s.part.key) && s.cause.key === "compute"
+      ? partColour(s.part.key)
     : s.cause.key === "others" || s.cause.key === "path"
       ? "var(--l2)"
     : s.cause.key === "gain"

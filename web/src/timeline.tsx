@@ -122,7 +122,7 @@ function finding(info: Info, critical: Critical | undefined, answer: Answer | un
   const [first] = answer?.losses ?? [];
   const [ps, after] = first ? costOf(info, first) : [0, ""];
   if (first)
-    return [`${f.begin(first.name)} puts ${f.time(ps)} on the critical path${after}; ${e.name.replace("/gpu-", " ▸ GPU ")} ends last, ${f.time(e.last_ps - e.first_ps)} after the first.`, longest];
+    return [`${f.begin(first.name)} ${f.verb(first.name, "put")} ${f.time(ps)} on the critical path${after}; ${e.name.replace("/gpu-", " ▸ GPU ")} ends last, ${f.time(e.last_ps - e.first_ps)} after the first.`, longest];
   return [`${f.plural(e.ranks, "rank")} end within ${f.time(e.last_ps - e.first_ps)}; ${e.name.replace("/gpu-", " ▸ GPU ")} is the last.`, longest];
 }
 

@@ -2,9 +2,11 @@ package web
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"railyard/internal/cause"
+	"railyard/internal/report"
 	"railyard/internal/result"
 )
 
@@ -24,6 +26,11 @@ var partOf = []struct {
 	{"transfers", "Transfers", []string{"other"}},
 	{"storage", "Storage", []string{"data-loading", "checkpoint"}},
 	{"idle", "Waiting for the start", []string{result.NotStarted}},
+	{"loading", "Data loading", nil},
+	{"host", "Host", nil},
+	{result.Bubble, "Bubble", nil},
+	{"waiting", "Waiting for ranks", nil},
+	{"slow", "Slow ranks", nil},
 	{"unfinished", "Unfinished", []string{result.Unfinished}},
 }
 
@@ -39,9 +46,20 @@ func partIndex(class string) int {
 	return -1
 }
 
-// stepParts divides the step along its critical path by blocking operation, and each part among the causes of the
-// step's account. Both sums are exact: parts are those of critical.parquet, causes those of summary.json. The part
-// of a cause's time follows from the collectives that ran while the path waited for their class.
+// partNamed returns the part of a key.
+func partNamed(key string) int {
+	for i := range partOf {
+		if partOf[i].key == key {
+			return i
+		}
+	}
+	panic("no part of the bar is named " + key)
+}
+
+// stepParts divides the step as the terminal does for a training, else along its critical path by blocking operation,
+// and each part among the causes of the step's account. Both sums are exact: parts are those of summary.json or of
+// critical.parquet, causes those of summary.json. The part of a cause's time follows from the collectives that ran
+// while the path waited for their class.
 func (r *Directory) stepParts() ([]StepPart, error) {
 	path, err := table[result.CriticalRow](r, "critical")
 	if err != nil {
@@ -53,6 +71,15 @@ func (r *Directory) stepParts() ([]StepPart, error) {
 		if at := partIndex(p.Class); at >= 0 {
 			times[at] += p.End - p.Start
 			along[at].add(p.Start, p.End)
+		}
+	}
+	if s := &r.Summary; s.MFU > 0 {
+		own, sum := make([]int64, len(partOf)), int64(0)
+		for _, p := range report.Division(s) {
+			own[partNamed(p.Key)], sum = p.Time, sum+p.Time
+		}
+		if sum == sumOf(times) {
+			times = own
 		}
 	}
 	var seed [][]float64
@@ -134,7 +161,8 @@ func (r *Directory) seeds(rows []int, along []pieces, chain *cause.Account) ([][
 		for _, x := range s {
 			sum += x
 		}
-		computes := partOf[i].key == "compute" || partOf[i].key == "idle" || partOf[i].key == "unfinished"
+		computes := slices.Contains([]string{"compute", "idle", "unfinished", "host", result.Bubble, "waiting", "slow"},
+			partOf[i].key)
 		for id := range s {
 			switch {
 			case computes:
