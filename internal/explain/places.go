@@ -55,9 +55,9 @@ func (b *blamer) places(s *result.Summary, t *result.Tables) (all []result.Cause
 	return all
 }
 
-// queuesFor reports whether a port may be the place of a cause. None is that of memory in NICs, or of latency, which a
-// whole path has, and NVLink. Of CC recovering it is not a NIC's own, where its packets waited in no queue, nor one that
-// marked nothing where others did.
+// queuesFor reports whether a port may be the place of a cause. None is that of memory in NICs, or of latency, which
+// a whole path has, and NVLink. Of CC recovering it is not a NIC's own, where its packets waited in no queue, nor one
+// that marked nothing where others did.
 func (b *blamer) queuesFor(id cause.ID, s *result.Summary, t *result.Tables, port int32) bool {
 	if id != cause.Recovering || port < 0 {
 		return port >= 0 && id != cause.ReorderMemory && id != cause.Latency
