@@ -114,8 +114,24 @@ func waitingFor(s *result.Summary) string {
 	}
 }
 
-// Idle describes relevant idle times and slow ranks, and the changes that shorten idle times: no remedy of the network
-// does.
+// exposed describes the exposed communication of a training whose transfers run at line rate, which no remedy of the
+// network shortens; "" if it is little, or contention is a tenth of it.
+func exposed(s *result.Summary) string {
+	all := s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP
+	account, _ := Account(s)
+	if s.MFU == 0 || !s.Complete || account == nil || float64(all) < worthExposed*float64(s.StepTime) ||
+		10*account.Lost() > all {
+		return ""
+	}
+	const text = "Exposed communication: %s (%s of the step), at line rate but for %s: faster links, more overlap or another layout shorten it; railyard plan search compares layouts."
+	return fmt.Sprintf(text, dur(all), percent(float64(all)/float64(s.StepTime)), dur(account.Lost()))
+}
+
+// worthExposed is the share of the step from which on exposed communication at line rate is worth a line.
+const worthExposed = 0.1
+
+// Idle describes relevant idle times, communication at line rate and slow ranks, and the changes that shorten them: no
+// remedy of the network does.
 func Idle(s *result.Summary) (lines []string) {
 	share := func(ps int64) string {
 		return fmt.Sprintf("%s (%s of the step)", dur(ps), percent(float64(ps)/float64(s.StepTime)))
@@ -140,6 +156,9 @@ func Idle(s *result.Summary) (lines []string) {
 			line += " Remedy: balance the work of ranks."
 		}
 		lines = append(lines, line)
+	}
+	if text := exposed(s); text != "" {
+		lines = append(lines, text)
 	}
 	if float64(s.Slow) < worthALine*float64(max(1, s.StepTime)) {
 		return lines

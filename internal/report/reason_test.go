@@ -103,3 +103,19 @@ func TestReasonOfAny(t *testing.T) {
 		}
 	})
 }
+
+// TestExposed checks that communication at line rate has a line where it is a tenth of the step, and contention is not
+// a tenth of it.
+func TestExposed(t *testing.T) {
+	s := &result.Summary{Complete: true}
+	s.Chain, s.StepTime, s.MFU, s.ExposedTP, s.ExposedEP = &cause.Account{}, 1e9, 0.4, 100e6, 50e6
+	s.Chain.Own[cause.Latency] = 10e6
+	const want = "Exposed communication: 150 µs (15.0 % of the step), at line rate but for 10 µs: "
+	if got := Idle(s); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+	s.Chain.Own[cause.Collision] = 20e6
+	if got := Idle(s); len(got) > 0 {
+		t.Errorf("%q beside a collision", got)
+	}
+}
