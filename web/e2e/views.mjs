@@ -172,6 +172,22 @@ for (const run of [cascade, captured, training]) {
     const [, v, unit] = /^([\d.]+)\s(B|KB|MB|GB)$/.exec(shown.trim()) ?? assert.fail(`${run}: ${name} ${shown}`);
     assert.ok(v * 1000 ** ["B", "KB", "MB", "GB"].indexOf(unit) <= 1.005 * peaks.get(name), `${run}: ${name} has ${shown}, its peak is ${peaks.get(name)} B`);
   }
+  // In a window the list, the drawing and the lane below have columns of the window: one time, one longest queue.
+  const s = (await json(`api/runs/${run}/info`)).summary;
+  const [from, to] = [0.3, 0.35].map((x) => Math.round(x * s.step_time_ps));
+  const { queue_bytes: queue } = await json(`api/runs/${run}/lanes?from=${from}&to=${to}`);
+  if (!queue?.some((v) => v > 0)) continue;
+  await open(`#/run/${run}/fabric?metric=queue&from=${from}&to=${to}`);
+  const lane = page.locator("[data-lane='Queue, longest'] text").nth(1);
+  await eventually(async () => {
+    const bytes = (text) => {
+      const [, v, unit] = /([\d.]+)\s(B|KB|MB|GB)/.exec(plain(text)) ?? [0, NaN, "B"];
+      return v * 1000 ** ["B", "KB", "MB", "GB"].indexOf(unit);
+    };
+    const list = bytes(await page.getByTestId("busiest").locator("tr").first().locator("td").nth(1).innerText());
+    const below = bytes(await lane.textContent());
+    return Math.abs(list - below) <= 0.01 * below;
+  }, `${run}: the list and the lane have one longest queue`);
 }
 
 // A port: its figures, its thresholds, its flows, a flow's path.

@@ -53,7 +53,7 @@ function decode(g: Grid): Values {
 
 /** busiest is the column of time, of some, in which most goes on at a port, and of those the one in which most goes on at
  * all. */
-export function busiest(v: Values | undefined, port = -1, first = 0, end = v?.cols ?? 0): number {
+export function busiest(v: Values | undefined, port = -1, first = 0, last = (v?.cols ?? 1) - 1): number {
   if (!v) return 0;
   const sums = new Float64Array(v.cols);
   for (let i = 0, col = 0; i < v.bytes.length; i++) {
@@ -62,13 +62,19 @@ export function busiest(v: Values | undefined, port = -1, first = 0, end = v?.co
   }
   const own = (i: number) => (port >= 0 ? v.bytes[port * v.cols + i] : 0);
   let best = Math.max(0, Math.min(first, v.cols - 1));
-  for (let i = best; i < Math.min(end, v.cols); i++) if (own(i) > own(best) || (own(i) === own(best) && sums[i] > sums[best])) best = i;
+  for (let i = best; i <= Math.min(last, v.cols - 1); i++) if (own(i) > own(best) || (own(i) === own(best) && sums[i] > sums[best])) best = i;
   return best;
 }
 
-/** columnOf is the column of time that the address names. */
-const columnOf = (args: URLSearchParams, cols: number, step: number) =>
-  Math.max(0, Math.min(cols - 1, Math.floor(((Number(args.get("at")) || 0) / step) * cols)));
+/** Times are the columns of time of the drawing: of the run, or of the window that a view chose. */
+interface Times {
+  cols: number;
+  from: number; // ps
+  step: number; // of all columns, ps
+}
+
+/** columnAt is the column of a time. */
+const columnAt = ({ cols, from, step }: Times, ps: number) => Math.max(0, Math.min(cols - 1, Math.floor(((ps - from) / step) * cols)));
 
 const drawn = 64; // switches that are drawn one by one before tiers are shown first
 
@@ -92,7 +98,6 @@ function Topology({ info }: { info: Info }) {
   const { data: answer, error: unanswered } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
   const failure = answer?.failure;
   const metric = losing || flows ? "util" : (place.args.get("metric") ?? (failure ? "util" : telling(info)));
-  const cols = info.cols;
   const port = place.args.has("port") ? Number(place.args.get("port")) : undefined;
   const qp = place.args.has("qp") ? Number(place.args.get("qp")) : undefined;
   const open = useMemo(
@@ -105,37 +110,35 @@ function Topology({ info }: { info: Info }) {
     play(!playing);
   };
   const [speed, faster] = useState(12);
-  const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
+  const [begin, end] = [place.args.get("from"), place.args.get("to")].map(Number);
+  const windowed = place.args.has("from") && place.args.has("to") && end > begin;
+  const apart = windowed && !standalone(); // a file has the columns of the run alone
+  const from = apart ? Math.max(0, Math.min(begin, info.span_ps - 1)) : 0;
+  const times = { cols: info.cols, from, step: apart ? Math.max(1, Math.min(end, info.span_ps) - from) : info.span_ps };
+  const [low, high] = windowed ? [columnAt(times, begin), columnAt(times, end - 1)] : [0, times.cols - 1];
+  const within = apart ? `&from=${from}&to=${from + times.step}` : "";
+  const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}${within}`), [info.name, metric, within]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
   // Pauses are drawn on the load of links.
-  const loads = useData(metric === "pause" ? () => view<Grid>(info.name, "grid?metric=util") : null, [info.name, metric]);
+  const loads = useData(metric === "pause" ? () => view<Grid>(info.name, `grid?metric=util${within}`) : null, [info.name, metric, within]);
   const load = useMemo(() => (loads.data ? decode(loads.data) : undefined), [loads.data]);
   const cast = useMemo(() => castOf(info, answer?.victim), [info, answer]);
   const worst = metric === "queue" ? answer?.place?.port : undefined;
-  const step = info.span_ps;
-  // A window that another view chose is the one in which the busiest time is looked for.
-  const [first, end] = [place.args.get("from"), place.args.get("to")].map((v) => (v === null ? undefined : (Number(v) / step) * cols));
-  const windowed = first !== undefined && end !== undefined;
   // A failure is shown while the link is down and routes still use it.
   const peak = useMemo(
     () =>
-      failure && answer?.place && !windowed
-        ? Math.min(cols - 1, Math.floor((answer.place.at_ps / step) * cols))
-        : windowed
-          ? busiest(data, worst, Math.ceil(first), Math.max(Math.ceil(first) + 1, Math.floor(end)))
-          : busiest(data, worst),
-    [data, worst, failure, first, end],
+      failure && answer?.place && !windowed ? columnAt(times, answer.place.at_ps) : busiest(data, worst, low, high),
+    [data, worst, failure, low, high],
   );
   const limits = useMemo(() => limitsOf(info), [info]);
   const queues = metric === "queue" && grid.data ? { scale: grid.data.scale, limits } : undefined;
-  const t = place.args.has("at") ? columnOf(place.args, cols, step) : peak;
+  const t = place.args.has("at") ? columnAt(times, Number(place.args.get("at")) || 0) : peak;
   /** move shows a column: the address has the time at which it begins. */
-  const move = (to: number) => set({ at: Math.ceil((Math.max(low, Math.min(high, to)) / cols) * step) });
+  const move = (to: number) => set({ at: Math.ceil(times.from + (Math.max(low, Math.min(high, to)) / times.cols) * times.step) });
   const whole = useMemo(() => fabric(info.topology), [info.topology]);
   const needed = info.summary.ecn_marks + info.summary.drops > 0; // only a queue's finding is of the answer's port
   const overall = useMemo(() => (answer || unanswered || !needed ? finding(info, answer) : ["…", ""]), [info, answer, unanswered]);
   const said = useWindowed(info) ?? overall;
-  const [low, high] = windowed ? [Math.ceil(first), Math.max(Math.ceil(first), Math.min(cols, Math.floor(end)) - 1)] : [0, cols - 1];
   const offered = useMemo(
     () =>
       info.ports
@@ -162,7 +165,6 @@ function Topology({ info }: { info: Info }) {
     ),
     [offered, port],
   );
-  const labels = useMemo(() => (losing ? [] : named(info, metric, t, data, answer?.place?.port, answer?.failure)), [info, metric, t, data, losing, answer]);
   const gone = losing ? (place.args.get("gone") ?? "") : "";
   const loss = useMemo(() => (losing ? lossOf(whole, gone) : undefined), [whole, gone, losing]);
   const pauses = useData(() => view<Pauses>(info.name, "pauses"), [info.name]);
@@ -170,30 +172,33 @@ function Topology({ info }: { info: Info }) {
     info.name,
     qp,
   ]);
-  const now = (t / cols) * step;
+  const width = times.step / times.cols;
+  const now = times.from + t * width;
   // A time that another view chose is shown as it is, else the middle of the column.
   const asked = Number(place.args.get("at") ?? -1);
-  const shown = asked >= now && asked < now + step / cols ? asked : now + step / cols / 2;
+  const shown = asked >= now && asked < now + width ? asked : now + width / 2;
+  const labels = useMemo(() => (losing ? [] : named(info, metric, t, shown, data, answer?.place?.port, answer?.failure)), [info, metric, t, shown, data, losing, answer]);
   const moving = useMotion(info);
-  const on = useMemo(() => pausedAt(pauses.data, t), [pauses.data, t]);
+  const run = columnAt({ cols: info.cols, from: 0, step: info.span_ps }, shown); // of the run's columns
+  const on = useMemo(() => pausedAt(pauses.data, run), [pauses.data, run]);
   const changes = (info.topology.changes ?? []).length > 0;
   // Of a column the middle counts, as for pauses.
-  const states = useMemo(() => statesAt(info, ((t + 0.5) / cols) * step), [info, t]);
+  const states = useMemo(() => statesAt(info, now + width / 2), [info, now, width]);
   const span = {
     from: Math.floor(now),
-    to: Math.max(Math.floor(now) + 1, Math.floor(((t + 1) / cols) * step)),
+    to: Math.max(Math.floor(now) + 1, Math.floor(now + width)),
   };
 
   useEffect(() => {
     if (!playing) return;
     const timer = setInterval(() => {
       const { args } = here();
-      const at = args.has("at") ? columnOf(args, cols, step) : peak; // without a time the busiest is shown
+      const at = args.has("at") ? columnAt(times, Number(args.get("at")) || 0) : peak; // without a time the busiest is shown
       if (at >= high) play(false);
       else move(at + 1);
     }, 1000 / speed);
     return () => clearInterval(timer);
-  }, [playing, speed, peak]);
+  }, [playing, speed, peak, within]);
 
   return (
     <section class="fabric" aria-label="Fabric">
@@ -255,7 +260,7 @@ function Topology({ info }: { info: Info }) {
               onInput={(e) => move(Number(e.currentTarget.value))}
             />
             <output>
-              {f.time(shown)} of {f.time(step)}
+              {f.time(shown)} of {f.time(info.span_ps)}
             </output>
           </>
         )}
@@ -287,7 +292,7 @@ function Topology({ info }: { info: Info }) {
           {!losing && <Mover {...moving} />}
           <Key info={info} losing={losing} changes={changes} metric={metric} victim={answer?.victim} grouped={info.topology.nodes.length > drawn} />
           {!losing && !flows && (
-            <Below info={info} from={windowed ? Math.max(0, Number(place.args.get("from"))) : 0} to={windowed ? Math.min(step, Number(place.args.get("to"))) : step} now={shown} />
+            <Below info={info} from={times.from} to={times.from + times.step} now={shown} />
           )}
         </div>
         {losing && loss ? (
@@ -485,9 +490,8 @@ function worth(metric: string, v: number): string {
 }
 
 /** named are the links to name in the drawing: the root of pauses, and the largest values of the time. */
-function named(info: Info, metric: string, t: number, data?: Values, worst = -1, failure?: Answer["failure"]): Label[] {
+function named(info: Info, metric: string, t: number, now: number, data?: Values, worst = -1, failure?: Answer["failure"]): Label[] {
   const root = metric === "pause" ? info.summary.pause_roots?.roots?.[0] : undefined;
-  const now = ((t + 0.5) / info.cols) * info.span_ps;
   const first: Label[] = root ? [{ port: root.port, words: `root: ${root.name}`, root: true }] : [];
   if (failure && failure.down_ps <= now && now < failure.up_ps) first.push({ port: failure.port, words: `${failure.name.split(" → ")[0]} down`, bold: true });
   if (!data) return first;
