@@ -19,7 +19,7 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 		default:
 			c = Change{Says: "the transport's largest window", Set: []string{wide}}
 		}
-		return c
+		return noOutage(f, c)
 	},
 	Remedies: func(f *Facts) (all []Change) {
 		if f.MaxWindow > 0 && f.MaxWindow < 4 {

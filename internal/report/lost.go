@@ -288,7 +288,11 @@ func saves(s *result.Summary, id cause.ID, how string) string {
 	costs := s.Chain.Costs(id)
 	if more := saving - costs; alone == "alone" && float64(more) >= result.Chance*float64(s.StepTime) && 10*more >= saving &&
 		float64(costs) >= worthALine*float64(s.StepTime) {
-		alone = cmp.Or(id.Get().Wide, fmt.Sprintf("alone, %s of it of other causes", dur(more)))
+		wide := id.Get().Wide
+		if id == cause.Window && len(s.LinkEvents) > 0 && s.DropsDown+s.DropsNoRoute > 0 {
+			wide += " and failures"
+		}
+		alone = cmp.Or(wide, fmt.Sprintf("alone, %s of it of other causes", dur(more)))
 	}
 	switch {
 	case float64(s.Chain.Beyond[id]) >= worthALine*float64(s.StepTime):

@@ -3,6 +3,7 @@ package validate
 import (
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 )
 
@@ -59,6 +60,17 @@ func TestUndecided(t *testing.T) {
 				t.Errorf("%d said of %v: %s, want %s", said, c.saved, got, want)
 			}
 		}
+	}
+}
+
+// TestOutage checks that a run without the window limit is also without the failures that lost packets: larger windows
+// would lose more packets before routes change, and the run would take longer.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	j := JudgeRandom(314159, 130, false)
+	if j.Cause != cause.Window.Get().Name || j.Verdict != Agrees {
+		t.Errorf("%s (%s) saves %d of %d ps, %d by the account: %s", j.Cause, j.Without, j.Saved, j.Step, j.Blamed,
+			j.Verdict)
 	}
 }
 
