@@ -10,6 +10,9 @@ import (
 // FollowedFile is the name of the file with Followed.
 const FollowedFile = "followed.json"
 
+// FirstQPN is the queue pair number of connection 0's requester; each connection has two.
+const FirstQPN = 0x100
+
 // Followed is the path of one traced packet: followed.json lists them.
 type Followed struct {
 	Asked string `json:"asked"` // the packet as requested

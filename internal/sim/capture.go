@@ -9,6 +9,7 @@ import (
 
 	"railyard/internal/fabric"
 	"railyard/internal/host"
+	"railyard/internal/result"
 	"railyard/internal/topo"
 	"railyard/roce"
 	"railyard/transport"
@@ -217,7 +218,7 @@ func addrOf(nic int32) netip.Addr {
 }
 
 // Queue pair numbers of a connection's two ends; 0 and 1 are reserved.
-func requesterQPN(conn int32) uint32 { return (uint32(conn)*2 + 0x100) & roce.PSNMask }
+func requesterQPN(conn int32) uint32 { return (uint32(conn)*2 + result.FirstQPN) & roce.PSNMask }
 func responderQPN(conn int32) uint32 { return requesterQPN(conn) + 1 }
 
 // zeros is the payload of captured packets.

@@ -92,7 +92,7 @@ export function Captured({ info }: { info: Info }) {
                 size={28}
                 aria-label="filter packets"
                 placeholder="qp=17 psn>100 !ack host-4"
-                title="Words that a packet has: qp= psn= psn> psn< no= len>, nak, mark, pause, again, cnp, kinds and ends; ! negates"
+                title="Words that a packet has: qp= (the run's queue pair) qpn= (on the wire) psn= psn> psn< no= len>, nak, mark, pause, again, cnp, kinds and ends; ! negates"
                 value={filter}
                 onInput={(e) => set({ filter: e.currentTarget.value || undefined, skip: undefined, packet: undefined })}
               />

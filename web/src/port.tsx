@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { type Info, type PortRow, type PortView, type QPView, type QueueConfig, standalone, view } from "./api";
 import { Chart } from "./chart";
-import { lines } from "./colour";
+import { ink, lines } from "./colour";
 import { byFlow, NotSimulated, unsimulated } from "./flow";
 import * as f from "./format";
 import { address, set, useData } from "./state";
@@ -38,12 +38,12 @@ export function PortPanel({
     const node = info.topology.nodes.find((n) => n.name === data!.port.node);
     const q = node && node.config >= 0 ? info.topology.configs?.[node.config] : undefined;
     const flat = (v: number) => shown.x.map(() => v);
-    const queue = [{ label: "queue", values: shown.value[1], colour: lines[0], fill: "rgba(0,114,178,.15)" }];
+    const queue = [{ label: "queue", values: shown.value[1], colour: ink("--q-mid"), fill: `${ink("--q-mid")}52` }];
     const limits = !q
       ? []
       : ([
-          ["WRED min", q.wred_min_bytes, lines[4]],
-          ["WRED max", q.wred_max_bytes, lines[1]],
+          ["WRED min", q.wred_min_bytes, ink("--ink-3")],
+          ["WRED max", q.wred_max_bytes, ink("--q-max")],
         ] as [string, number, string][]);
     const peak = Math.max(...shown.value[1], 1);
     return {
@@ -56,10 +56,10 @@ export function PortPanel({
       ],
       far: limits.filter((l) => l[1] >= 20 * peak).map((l) => `${l[0]} ${f.bytes(l[1])}`),
       use: [
-        { label: "utilization", values: shown.value[0], colour: lines[2] },
-        { label: "paused", values: shown.value[3], colour: lines[3] },
+        { label: "utilization", values: shown.value[0], colour: ink("--o-transfer") },
+        { label: "paused", values: shown.value[3], colour: ink("--c-pause") },
       ],
-      marks: [{ label: "marks", values: shown.value[2], colour: lines[1] }],
+      marks: [{ label: "marks", values: shown.value[2], colour: ink("--c-rate_not_given_back") }],
     };
   }, [shown]);
   if (error)

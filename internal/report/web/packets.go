@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"railyard/internal/capture"
+	"railyard/internal/result"
 	"railyard/roce"
 )
 
@@ -34,13 +35,14 @@ type Packet struct {
 	Peer   string  `json:"peer"`   // and its receiver
 	Port   string  `json:"port"`   // and the port; "" of another program's capture
 	Again  bool    `json:"again"`  // the same packet was seen here before
-	QP     uint32  `json:"qp"`
+	QP     uint32  `json:"qp"`     // on the wire
 	PSN    uint32  `json:"psn"`
 	CE     bool    `json:"ce"`
 	Bytes  int     `json:"bytes"`
 	Hex    string  `json:"hex"`            // the headers, at most maxHead bytes
 	Said   string  `json:"said,omitempty"` // the simulator's comment on a packet that it does not encode
 	Fields []Field `json:"fields"`
+	conn   int64   // the run's queue pair, as other views have it; of another program's capture its qpn
 }
 
 // maxPackets is the maximum number of packets per response, and maxHead the maximum bytes of each: all headers,
@@ -53,12 +55,18 @@ const (
 // place names the sender of a packet on the captured cable, and the NICs between which it is sent. The simulator's
 // addresses number ports and NICs.
 func (r *Directory) place(x *Packet, raw []byte) {
+	if x.Said == "" {
+		x.conn = int64(x.QP)
+	}
 	if len(raw) < 14 || raw[6] != 0x02 || raw[7] != 0x52 {
 		return
 	}
 	if port := int(binary.BigEndian.Uint32(raw[8:12])); port < len(r.ports) {
 		x.Sender, x.Peer = r.ports[port].Node, r.ports[port].Peer
 		x.Port, _, _ = strings.Cut(r.ports[port].Name, " → ")
+	}
+	if x.Said == "" && x.QP >= result.FirstQPN {
+		x.conn = int64(x.QP-result.FirstQPN) / 2
 	}
 	for _, end := range []*string{&x.From, &x.To} {
 		if n := nicOf(*end); n >= 1 && n <= len(r.Topology.NICs) {
@@ -93,6 +101,7 @@ func (x *Packet) tell(said string) {
 	x.Said, x.Kind, x.From, x.To = said, m[1], m[2], m[3]
 	qp, _ := strconv.ParseUint(m[4], 10, 32)
 	psn, _ := strconv.ParseUint(m[5], 10, 32)
+	x.conn = int64(qp)
 	x.QP, x.PSN, x.CE = uint32(qp), uint32(psn), strings.Contains(said, ", marked")
 }
 

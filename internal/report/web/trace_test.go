@@ -118,10 +118,13 @@ func TestCaptureFilter(t *testing.T) {
 	}
 	qp := all[0].QP
 	for query, is := range map[string]func(*Packet) bool{
-		fmt.Sprintf("filter=qp%%3D%d", qp): func(p *Packet) bool { return p.QP == qp },
-		"filter=middle":                    func(p *Packet) bool { return strings.Contains(p.Kind, "Middle") },
-		"filter=mark":                      func(p *Packet) bool { return p.CE },
-		"filter=!mark+no%3C100":            func(p *Packet) bool { return !p.CE && p.Number < 100 },
+		fmt.Sprintf("filter=qpn%%3D%d", qp): func(p *Packet) bool { return p.QP == qp },
+		fmt.Sprintf("filter=qp%%3D%d", (qp-0x100)/2): func(p *Packet) bool { // its packets and their answers
+			return p.QP == qp || p.QP == qp^1
+		},
+		"filter=middle":         func(p *Packet) bool { return strings.Contains(p.Kind, "Middle") },
+		"filter=mark":           func(p *Packet) bool { return p.CE },
+		"filter=!mark+no%3C100": func(p *Packet) bool { return !p.CE && p.Number < 100 },
 	} {
 		if got := len(get(query).Packets); got != count(is) || got == 0 {
 			t.Errorf("%s: %d packets of %d, want %d", query, got, len(all), count(is))
