@@ -127,8 +127,8 @@ func (x *Packet) is(kind string) bool {
 	return false
 }
 
-// matches reports whether a packet has each word of a filter: qp=N (the run's), qpn=N, psn=N, psn>N, psn<N, a searchable kind, or a
-// part of its kind and ends.
+// matches reports whether a packet has each word of a filter: qp=N (the run's), qpn=N, psn=N, psn>N, psn<N, a
+// searchable kind, or a part of its kind and ends.
 func (x *Packet) matches(filter []string) bool {
 	for _, w := range filter {
 		if !x.has(w) {
@@ -143,7 +143,8 @@ func (x *Packet) has(word string) bool {
 		return !x.has(not)
 	}
 	if i := strings.IndexAny(word, "=<>"); i > 0 {
-		of, known := map[string]int64{"qp": x.conn, "qpn": int64(x.QP), "psn": int64(x.PSN), "no": x.Number, "len": int64(x.Bytes)}[word[:i]]
+		of, known := map[string]int64{"qp": x.conn, "qpn": int64(x.QP), "psn": int64(x.PSN), "no": x.Number,
+			"len": int64(x.Bytes)}[word[:i]]
 		if n, err := strconv.ParseInt(strings.TrimPrefix(word[i+1:], "0x"), base(word[i+1:]), 64); known && err == nil {
 			return word[i] == '=' && of == n || word[i] == '<' && of < n || word[i] == '>' && of > n
 		}
