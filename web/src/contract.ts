@@ -1220,6 +1220,7 @@ export interface Entry {
   sets: string[];
   main_cause: string;
   causes: CauseTime[];
+  bubble_ps?: number;
   outcome?: string;
   error?: string;
 }

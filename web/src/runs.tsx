@@ -75,7 +75,7 @@ export function Runs() {
               aria-label="filter"
               value={filter}
               onInput={(e) => set({ filter: e.currentTarget.value || undefined })}
-              placeholder="filter: name, setting, cause"
+              placeholder="filter: name, cause, …"
             />
             <select aria-label="order" value={sort} onChange={(e) => set({ sort: e.currentTarget.value })}>
               {Object.entries(orders).map(([k, [name]]) => (
@@ -171,6 +171,12 @@ function Legend({ list }: { list: api.Entry[] }) {
           {name}
         </span>
       ))}
+      {list.some((e) => (e.bubble_ps ?? 0) >= 0.01 * e.step_time_ps) && (
+        <span>
+          <i style={{ background: "var(--o-bubble)" }} />
+          pipeline bubble
+        </span>
+      )}
     </p>
   );
 }
@@ -248,11 +254,15 @@ function Run(props: {
         <p class="error">{e.error}</p>
       </article>
     );
-  const causes = e.causes ?? [];
+  // The last rank's bubble is computing of others on the critical path.
+  const causes = (e.causes ?? []).flatMap((c) => {
+    const bubble = c.key === "compute" ? Math.min(e.bubble_ps ?? 0, c.time_ps) : 0;
+    return bubble > 0 ? [{ ...c, time_ps: c.time_ps - bubble }, { key: "bubble", time_ps: bubble }] : [c];
+  });
   const sets = (e.sets ?? []).filter((x) => !x.startsWith("seed="));
   const names = causes.map((c) => `${c.key.replaceAll("_", " ")} ${f.time(c.time_ps)}`).join(", ");
   const over = best > 0 ? e.step_time_ps / best - 1 : 0;
-  const lost = causes.filter((c) => c.key !== "compute" && c.key !== "line_rate").reduce((n, c) => n + c.time_ps, 0);
+  const lost = causes.filter((c) => !["compute", "bubble", "line_rate"].includes(c.key)).reduce((n, c) => n + c.time_ps, 0);
   return (
     <article class="card run" data-run={e.name}>
       <div class="top-row">
@@ -285,7 +295,7 @@ function Run(props: {
       </p>
       <div class="splitbar" role="img" aria-label={`step by cause: ${names}`} title={names}>
         {causes.map((c) => (
-          <span style={{ width: `${(100 * c.time_ps) / most}%`, background: causeColour(c.key) }} />
+          <span style={{ width: `${(100 * c.time_ps) / most}%`, background: c.key === "bubble" ? "var(--o-bubble)" : causeColour(c.key) }} />
         ))}
       </div>
       <p class="note">

@@ -170,7 +170,8 @@ type Entry struct {
 	Fidelity string      `json:"fidelity,omitempty"`
 	Sets     []string    `json:"sets"`
 	Main     string      `json:"main_cause"`
-	Causes   []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
+	Causes   []CauseTime `json:"causes"`              // of the step along its critical path, in the order of bars
+	Bubble   int64       `json:"bubble_ps,omitempty"` // of a training's pipeline: computing of other stages
 	Outcome  string      `json:"outcome,omitempty"`
 	Error    string      `json:"error,omitempty"`
 }
@@ -193,7 +194,7 @@ func (e *Entry) explain(dir string, s *result.Summary) {
 	if s.Chain == nil {
 		return
 	}
-	e.Causes = causesOf(s.Chain)
+	e.Causes, e.Bubble = causesOf(s.Chain), s.Bubble
 }
 
 // List reads the summaries of the runs in a folder, the newest first. What cannot
