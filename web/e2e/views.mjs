@@ -124,7 +124,7 @@ await page.goBack(); // to what was before the view, not to a step of it
 await eventually(() => page.url() === "about:blank", "back leads out of the view");
 assert.deepEqual(problems.splice(0), [], "playback");
 
-// A grid of fewer columns, as runs of more than 6,250 ports have: what is full in the
+// A grid of fewer columns, as runs of more than 4,166 ports have: what is full in the
 // middle column is drawn hot there and calm beside it.
 await page.route(/\/(info|grid)(\?|$)/, async (route) => {
   const answer = await route.fetch();

@@ -126,7 +126,7 @@ var metrics = map[string]string{"util": "share of line rate", "queue": "bytes",
 // columns of time in a grid, fewer above maxCells ports times columns.
 const (
 	columns  = 240
-	maxCells = 1_500_000 // 4 MB as text
+	maxCells = 1_000_000 // 2.7 MB as text; pauses are drawn over the load, in two grids
 )
 
 // columns returns the number of time columns of a grid of this run if n are requested. Every response with columns
